@@ -257,10 +257,10 @@ class report {
     std::string status = "it did not run";
     bool rejected = false;
     for (const tune::table_row& row : tune::table_of(found, question.way)) {
-      if (row.phase != "whole program" || row.what->what.candidate != policy) continue;
+      if (row.phase != "whole program" || row.arm->what.candidate != policy) continue;
       status = row.status;
       // A wait has to be named: by how much more threads waited where, or who waited too long.
-      const bool is_refused = row.what->status == tune::lane_status::refused;
+      const bool is_refused = row.arm->status == tune::arm_status::refused;
       rejected = row.slow ? !row.slow->site.empty() : is_refused || is_undecided;
     }
     into_.claims.push_back({.id = "A3-5",

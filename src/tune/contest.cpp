@@ -51,18 +51,18 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
   }
 }
 
-unsigned running(const std::vector<lane>& lanes) {
+unsigned running(const std::vector<arm>& arms) {
   return static_cast<unsigned>(
-      std::count_if(lanes.begin(), lanes.end(), [](const lane& one) { return one.status == lane_status::running; }));
+      std::count_if(arms.begin(), arms.end(), [](const arm& one) { return one.status == arm_status::running; }));
 }
 
-void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) {
-  const std::size_t best = leader(lanes, way);
-  for (std::size_t i = 1; i < lanes.size(); ++i) {
-    if (i == best || lanes[i].status != lane_status::running) continue;
-    if (would_drop(lanes[best], lanes[i], way)) {
-      lanes[i].status = lane_status::dropped;
-      lanes[i].ended_in = round;
+void drop_losers(std::vector<arm>& arms, unsigned round, observe::better way) {
+  const std::size_t best = leader(arms, way);
+  for (std::size_t i = 1; i < arms.size(); ++i) {
+    if (i == best || arms[i].status != arm_status::running) continue;
+    if (would_drop(arms[best], arms[i], way)) {
+      arms[i].status = arm_status::dropped;
+      arms[i].ended_in = round;
     }
   }
 }
@@ -70,16 +70,16 @@ void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) 
 /// Compares the runs of each round with those of the reference.
 class fairness_judge {
  public:
-  fairness_judge(const contest_rules& rules, std::size_t lanes, contest_result& besides)
-      : rules_(rules), runs_(lanes), besides_(besides) {}
+  fairness_judge(const contest_rules& rules, std::size_t arms, contest_result& besides)
+      : rules_(rules), runs_(arms), besides_(besides) {}
 
-  /// What is to be run in addition to the arms (`lane`); null: nothing.
-  const choice* wanted(const std::vector<lane>& lanes, unsigned round) const {
+  /// What is to be run in addition to the arms; null: nothing.
+  const choice* wanted(const std::vector<arm>& arms, unsigned round) const {
     if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
       return nullptr;
-    return lane_of_reference(lanes) < lanes.size() ? nullptr : &*rules_.fair_reference;
+    return arm_of_reference(arms) < arms.size() ? nullptr : &*rules_.fair_reference;
   }
-  void keep(std::size_t lane_index, measured run) { runs_[lane_index] = std::move(run); }
+  void keep(std::size_t arm_index, measured run) { runs_[arm_index] = std::move(run); }
   void keep_reference(measured run) {
     besides_.reference_failure = run.failure;
     if (!run.failure.empty()) return;
@@ -88,45 +88,45 @@ class fairness_judge {
     this_round_ = std::move(run);
   }
 
-  void end_round(std::vector<lane>& lanes, unsigned round) {
+  void end_round(std::vector<arm>& arms, unsigned round) {
     if (!rules_.fair_reference) return;
-    const std::size_t same = lane_of_reference(lanes);
-    if (same < lanes.size() && runs_[same]) this_round_ = runs_[same];
+    const std::size_t same = arm_of_reference(arms);
+    if (same < arms.size() && runs_[same]) this_round_ = runs_[same];
     // Without sites nothing was counted, here and below.
     if (this_round_ && this_round_->sites.empty()) this_round_.reset();
     if (this_round_) reference_runs_.push_back(std::move(*this_round_));
     if (!reference_runs_.empty()) {
       const measured& reference =
           this_round_ ? reference_runs_.back() : reference_runs_[(round - 1) % reference_runs_.size()];
-      lanes.front().fairness.rounds.push_back(held_against(reference, reference));
-      for (std::size_t i = 1; i < lanes.size(); ++i) {
+      arms.front().fairness.rounds.push_back(held_against(reference, reference));
+      for (std::size_t i = 1; i < arms.size(); ++i) {
         const std::optional<measured>& run = runs_[i];
-        if (i != same && run && !run->sites.empty()) lanes[i].fairness.rounds.push_back(held_against(*run, reference));
+        if (i != same && run && !run->sites.empty()) arms[i].fairness.rounds.push_back(held_against(*run, reference));
       }
     }
     this_round_.reset();
     for (std::optional<measured>& run : runs_) run.reset();
     // Before any arm is dropped for being slower than one that is refused.
-    if (round >= first_round_that_drops) refuse(lanes, round);
+    if (round >= first_round_that_drops) refuse(arms, round);
   }
 
-  static void refuse(std::vector<lane>& lanes, unsigned round) {
-    for (std::size_t i = 1; i < lanes.size(); ++i) {
-      lane& one = lanes[i];
-      const bool out = one.status == lane_status::failed || one.status == lane_status::refused;
+  static void refuse(std::vector<arm>& arms, unsigned round) {
+    for (std::size_t i = 1; i < arms.size(); ++i) {
+      arm& one = arms[i];
+      const bool out = one.status == arm_status::failed || one.status == arm_status::refused;
       if (out || !one.fairness.mostly_bad()) continue;
-      if (one.status == lane_status::running) one.ended_in = round;
-      one.status = lane_status::refused;
+      if (one.status == arm_status::running) one.ended_in = round;
+      one.status = arm_status::refused;
       one.reason = one.fairness.reason();
     }
   }
 
  private:
-  std::size_t lane_of_reference(const std::vector<lane>& lanes) const {
-    const auto at = std::find_if(lanes.begin(), lanes.end(), [this](const lane& one) {
-      return rules_.fair_reference && one.what == *rules_.fair_reference && one.status != lane_status::failed;
+  std::size_t arm_of_reference(const std::vector<arm>& arms) const {
+    const auto at = std::find_if(arms.begin(), arms.end(), [this](const arm& one) {
+      return rules_.fair_reference && one.what == *rules_.fair_reference && one.status != arm_status::failed;
     });
-    return static_cast<std::size_t>(at - lanes.begin());
+    return static_cast<std::size_t>(at - arms.begin());
   }
 
   const contest_rules& rules_;
@@ -137,24 +137,24 @@ class fairness_judge {
 };
 
 /// One round over all running arms. False if it was cut short.
-bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const contest_rules& rules,
+bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const contest_rules& rules,
                const surroundings& world, fairness_judge& judge) {
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
-  if (const choice* const also = judge.wanted(lanes, round)) {
+  if (const choice* const also = judge.wanted(arms, round)) {
     if (world.stop()) return false;
-    world.report({rules.phase, round, planned, name_of(*also), running(lanes)});
+    world.report({rules.phase, round, planned, name_of(*also), running(arms)});
     judge.keep_reference(runs.run(*also, rules.timeout_seconds));
     if (world.stop()) return false;
   }
-  for (std::size_t turn = 0; turn < lanes.size(); ++turn) {
-    lane& one = lanes[(turn + round - 1) % lanes.size()];
-    if (one.status != lane_status::running) continue;
+  for (std::size_t turn = 0; turn < arms.size(); ++turn) {
+    arm& one = arms[(turn + round - 1) % arms.size()];
+    if (one.status != arm_status::running) continue;
     if (world.stop()) return false;
-    world.report({rules.phase, round, planned, name_of(one.what), running(lanes)});
+    world.report({rules.phase, round, planned, name_of(one.what), running(arms)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
     if (world.stop()) return false;  // the program got the signal, too
-    if (seen.failure.empty() && !seen.unfit.empty() && &one != lanes.data()) {
-      one.status = lane_status::refused;
+    if (seen.failure.empty() && !seen.unfit.empty() && &one != arms.data()) {
+      one.status = arm_status::refused;
       one.ended_in = round;
       one.reason = std::move(seen.unfit);
       continue;
@@ -162,10 +162,10 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
     if (seen.failure.empty()) {
       one.values.push_back(seen.value);
       add(one.sites, seen.sites);
-      judge.keep(static_cast<std::size_t>(&one - lanes.data()), std::move(seen));
+      judge.keep(static_cast<std::size_t>(&one - arms.data()), std::move(seen));
       continue;
     }
-    one.status = lane_status::failed;
+    one.status = arm_status::failed;
     one.ended_in = round;
     one.reason = std::move(seen.failure);
   }
@@ -173,65 +173,65 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
 }
 
 /// The rounds are used up. Whether more of them would decide something: not if nothing looks better than the reference.
-bool worth_extending(const std::vector<lane>& lanes, const contest_rules& rules) {
-  const std::size_t best = leader(lanes, rules.way);
+bool worth_extending(const std::vector<arm>& arms, const contest_rules& rules) {
+  const std::size_t best = leader(arms, rules.way);
   if (best == 0) return false;
-  const bool sure = surely_better(lanes[best], lanes[0], rules.way);
+  const bool sure = surely_better(arms[best], arms[0], rules.way);
   if (rules.until_one_is_left) return sure;
-  return !sure && observe::sign_test_below_one(round_ratios(lanes[0], lanes[best], rules.way)) < promising_below;
+  return !sure && observe::sign_test_below_one(round_ratios(arms[0], arms[best], rules.way)) < promising_below;
 }
 
 }  // namespace
 
-std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way) {
+std::vector<double> round_ratios(const arm& one, const arm& other, observe::better way) {
   const std::size_t both = std::min(one.values.size(), other.values.size());
   if (both == 0) return {};
   return observe::ratios(std::span(one.values).first(both), std::span(other.values).first(both), way);
 }
 
-std::size_t leader(const std::vector<lane>& lanes, observe::better way) {
+std::size_t leader(const std::vector<arm>& arms, observe::better way) {
   const auto beats = [&](std::size_t one, std::size_t other) {
-    const std::vector<double> ratios = round_ratios(lanes[one], lanes[other], way);
+    const std::vector<double> ratios = round_ratios(arms[one], arms[other], way);
     return !ratios.empty() && observe::median_interval(ratios).median > 1;
   };
   std::size_t best = 0;
-  for (std::size_t i = 1; i < lanes.size(); ++i) {
-    if (lanes[i].status == lane_status::running && beats(i, 0) && beats(i, best)) best = i;
+  for (std::size_t i = 1; i < arms.size(); ++i) {
+    if (arms[i].status == arm_status::running && beats(i, 0) && beats(i, best)) best = i;
   }
   return best;
 }
 
-bool surely_better(const lane& one, const lane& other, observe::better way) {
-  if (one.status != lane_status::running || other.status != lane_status::running) return false;
+bool surely_better(const arm& one, const arm& other, observe::better way) {
+  if (one.status != arm_status::running || other.status != arm_status::running) return false;
   const std::vector<double> ratios = round_ratios(one, other, way);
   if (ratios.empty()) return false;
   const observe::interval found = observe::median_interval(ratios);
   return found.coverage >= 0.95 && found.low95 > 1;
 }
 
-bool would_drop(const lane& one, const lane& other, observe::better way) {
+bool would_drop(const arm& one, const arm& other, observe::better way) {
   return observe::sign_test_below_one(round_ratios(other, one, way)) < drop_below;
 }
 
 namespace {
 
-contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world,
+contest_end run_rounds(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world,
                        contest_result& besides) {
   const double started = world.now();
-  fairness_judge judge(rules, lanes.size(), besides);
+  fairness_judge judge(rules, arms.size(), besides);
   for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
-    if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules))
+    if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(arms, rules))
       return contest_end::complete;
     const double now = world.now();
     const double usual = round == 1 ? 0 : (now - started) / (round - 1);
     if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) {
       return round <= rules.rounds ? contest_end::time_up : contest_end::complete;
     }
-    if (!run_round(runs, lanes, round, rules, world, judge)) return contest_end::complete;
-    if (lanes.front().status != lane_status::running) return contest_end::complete;
-    judge.end_round(lanes, round);
-    if (rules.drop && round >= first_round_that_drops) drop_losers(lanes, round, rules.way);
-    const unsigned challengers = running(lanes) - 1;
+    if (!run_round(runs, arms, round, rules, world, judge)) return contest_end::complete;
+    if (arms.front().status != arm_status::running) return contest_end::complete;
+    judge.end_round(arms, round);
+    if (rules.drop && round >= first_round_that_drops) drop_losers(arms, round, rules.way);
+    const unsigned challengers = running(arms) - 1;
     if (challengers == 0) return contest_end::complete;
     if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return contest_end::complete;
   }
@@ -240,10 +240,10 @@ contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rule
 
 }  // namespace
 
-contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
+contest_result compete(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world) {
   contest_result made;
-  made.end = run_rounds(runs, lanes, rules, world, made);
-  fairness_judge::refuse(lanes, static_cast<unsigned>(lanes.front().values.size()));
+  made.end = run_rounds(runs, arms, rules, world, made);
+  fairness_judge::refuse(arms, static_cast<unsigned>(arms.front().values.size()));
   return made;
 }
 

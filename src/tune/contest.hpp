@@ -26,7 +26,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-enum class lane_status : std::uint8_t {
+enum class arm_status : std::uint8_t {
   running,
   dropped,
   failed,
@@ -34,10 +34,10 @@ enum class lane_status : std::uint8_t {
 };
 
 /// One arm of a comparison: a configuration with its results.
-struct lane {
+struct arm {
   choice what;
   std::vector<double> values = {};  ///< by round; an arm that left has fewer
-  lane_status status = lane_status::running;
+  arm_status status = arm_status::running;
   unsigned ended_in = 0;              ///< the round in which it left, from 1
   std::string reason = {};            ///< of its failure or refusal
   std::vector<site_seen> sites = {};  ///< all its runs added up
@@ -108,19 +108,19 @@ struct contest_result {
 ///  - at the deadline, but one round is always run;
 ///  - when the reference fails, or no challenger is left;
 ///  - when the user stops it. A run that is interrupted then does not count.
-contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+contest_result compete(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world);
 
 /// An arm's ratios to another one by round, over the rounds that both ran; more than 1: the arm is better.
-std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);
+std::vector<double> round_ratios(const arm& one, const arm& other, observe::better way);
 
 /// The leader among the running arms, see above. The first arm if none beats it or nothing was run.
-std::size_t leader(const std::vector<lane>& lanes, observe::better way);
+std::size_t leader(const std::vector<arm>& arms, observe::better way);
 
 /// The interval of the ratios lies above 1, and there are enough rounds to say so with 95 %.
-bool surely_better(const lane& one, const lane& other, observe::better way);
+bool surely_better(const arm& one, const arm& other, observe::better way);
 
 /// Whether `other` would be dropped beside `one`: one-sided sign test with p < 0.05, from the 5th round on. A weaker
 /// statement than surely_better().
-bool would_drop(const lane& one, const lane& other, observe::better way);
+bool would_drop(const arm& one, const arm& other, observe::better way);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

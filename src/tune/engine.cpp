@@ -110,7 +110,7 @@ class tuner {
 
   /// Runs a comparison and keeps its record. `share`: the part of the time limit that may be used up when it ends; 1:
   /// all.
-  phase_record& contest(std::string name, std::vector<lane> lanes, double share, bool drop, bool until_one) {
+  phase_record& contest(std::string name, std::vector<arm> arms, double share, bool drop, bool until_one) {
     contest_rules rules{.phase = name,
                         .way = asked_.way,
                         .rounds = asked_.rounds,
@@ -120,18 +120,18 @@ class tuner {
                         .timeout_seconds = timeout_seconds_,
                         .fair_reference = fair_reference()};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
-    result_.phases.push_back({std::move(name), std::move(lanes)});
+    result_.phases.push_back({std::move(name), std::move(arms)});
     phase_record& record = result_.phases.back();
-    contest_result ended = compete(runs_, record.lanes, rules, world_);
+    contest_result ended = compete(runs_, record.arms, rules, world_);
     if (ended.end == contest_end::time_up) cut_short(record);
     if (result_.unjudged.empty()) result_.unjudged = std::move(ended.reference_failure);
     if (counted_sites_.empty()) {
       counted_sites_ = std::move(ended.reference_sites);
       counted_runs_ = ended.reference_runs;
     }
-    for (const lane& one : record.lanes) put_refusal(one);
-    const lane& reference = record.lanes.front();
-    if (reference.status == lane_status::failed && !world_.stop()) {
+    for (const arm& one : record.arms) put_refusal(one);
+    const arm& reference = record.arms.front();
+    if (reference.status == arm_status::failed && !world_.stop()) {
       result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
@@ -146,25 +146,25 @@ class tuner {
     return result_.reference;
   }
 
-  void put_refusal(const lane& one) {
-    if (one.status != lane_status::refused) return;
+  void put_refusal(const arm& one) {
+    if (one.status != arm_status::refused) return;
     const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
                                     [&](const refusal& other) { return other.what == one.what; });
     if (known == result_.refused.end()) result_.refused.push_back({one.what, one.reason});
   }
 
   void cut_short(const phase_record& record) {
-    result_.cut_short.push_back({record.name, record.lanes.front().values.size(), asked_.rounds});
+    result_.cut_short.push_back({record.name, record.arms.front().values.size(), asked_.rounds});
   }
 
   void whole_program() {
-    std::vector<lane> lanes;
-    lanes.reserve(asked_.candidates.size());
-    for (const std::string& name : asked_.candidates) lanes.push_back({.what = {name, {}}});
-    const phase_record& record = contest("whole program", std::move(lanes), first_phase_share, true, true);
-    const lane& best = record.lanes[leader(record.lanes, asked_.way)];
+    std::vector<arm> arms;
+    arms.reserve(asked_.candidates.size());
+    for (const std::string& name : asked_.candidates) arms.push_back({.what = {name, {}}});
+    const phase_record& record = contest("whole program", std::move(arms), first_phase_share, true, true);
+    const arm& best = record.arms[leader(record.arms, asked_.way)];
     result_.best = best.what;
-    whole_is_better_ = would_drop(best, record.lanes.front(), asked_.way);
+    whole_is_better_ = would_drop(best, record.arms.front(), asked_.way);
     result_.sites = best.sites;
     put_reference_sites(record);
     most_waiting_first(result_.reference_sites);
@@ -174,8 +174,8 @@ class tuner {
   void put_reference_sites(const phase_record& record) {
     result_.reference_sites = counted_sites_;
     result_.reference_runs = counted_runs_;
-    for (const lane& one : record.lanes) {
-      const bool is_reference = &one == record.lanes.data() && !one.sites.empty();
+    for (const arm& one : record.arms) {
+      const bool is_reference = &one == record.arms.data() && !one.sites.empty();
       const bool counts_for_it = !asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}};
       if (!is_reference && !counts_for_it) continue;
       result_.reference_sites = one.sites;
@@ -238,22 +238,22 @@ class tuner {
   /// program's best is taken only if it is surely better still, and by more than a little. `own`: the sites of the
   /// reference.
   void choose_between_sites_and(const choice& whole, const std::vector<site_seen>& own) {
-    std::vector<lane> lanes = {{.what = result_.best}};
+    std::vector<arm> arms = {{.what = result_.best}};
     choice alike = result_.best;
     for (site_choice& one : alike.sites)
       if (std::string kind = kind_under(result_.sites, own, one.site); !kind.empty()) one.kind = std::move(kind);
-    if (!(alike == result_.best)) lanes.push_back({.what = alike});
-    lanes.push_back({.what = whole});
+    if (!(alike == result_.best)) arms.push_back({.what = alike});
+    arms.push_back({.what = whole});
     const phase_record& record =
-        contest(std::string(sites_or_whole), std::move(lanes), second_phase_share, false, false);
-    const std::size_t last = record.lanes.size() - 1;
+        contest(std::string(sites_or_whole), std::move(arms), second_phase_share, false, false);
+    const std::size_t last = record.arms.size() - 1;
     std::size_t best = 0;
-    if (last == 2 && observe::median_interval(round_ratios(record.lanes[1], record.lanes[0], asked_.way)).median > 1)
+    if (last == 2 && observe::median_interval(round_ratios(record.arms[1], record.arms[0], asked_.way)).median > 1)
       best = 1;
-    const std::vector<double> ratios = round_ratios(record.lanes[last], record.lanes[best], asked_.way);
-    const bool pays = surely_better(record.lanes[last], record.lanes[best], asked_.way) &&
+    const std::vector<double> ratios = round_ratios(record.arms[last], record.arms[best], asked_.way);
+    const bool pays = surely_better(record.arms[last], record.arms[best], asked_.way) &&
                       observe::median_interval(ratios).median >= least_gain_of_changing_all;
-    result_.best = record.lanes[pays ? last : best].what;
+    result_.best = record.arms[pays ? last : best].what;
   }
 
   /// Among many comparisons some show a gain by chance. So if several sites were changed, each change has to be surely
@@ -261,16 +261,16 @@ class tuner {
   void leave_out_needless_changes() {
     const std::vector<site_choice> changes = result_.best.sites;
     if (changes.size() < 2 || !going_on()) return;
-    std::vector<lane> lanes = {{.what = result_.best}};
+    std::vector<arm> arms = {{.what = result_.best}};
     for (std::size_t i = 0; i < changes.size(); ++i) {
       choice without = result_.best;
       without.sites.erase(without.sites.begin() + static_cast<std::ptrdiff_t>(i));
-      lanes.push_back({.what = std::move(without)});
+      arms.push_back({.what = std::move(without)});
     }
-    const phase_record& record = contest(std::string(each_change), std::move(lanes), second_phase_share, false, false);
+    const phase_record& record = contest(std::string(each_change), std::move(arms), second_phase_share, false, false);
     result_.best.sites.clear();
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      if (surely_better(record.lanes[0], record.lanes[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
+      if (surely_better(record.arms[0], record.arms[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
     }
     // None is needed alone, but together they may be.
     if (result_.best.sites.empty()) result_.best.sites = changes;
@@ -289,30 +289,30 @@ class tuner {
   }
 
   void try_site(const site_seen& site, double share) {
-    std::vector<lane> lanes = {{.what = result_.best}};
+    std::vector<arm> arms = {{.what = result_.best}};
     for (const std::string& kind : site.others) {
-      lanes.push_back({.what = with_site(base(), site.counted.name, kind)});
+      arms.push_back({.what = with_site(base(), site.counted.name, kind)});
     }
-    if (lanes.size() == 1) return;
+    if (arms.size() == 1) return;
     if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
-      cut_short({"site " + site.counted.name, std::move(lanes)});
+      cut_short({"site " + site.counted.name, std::move(arms)});
       return;
     }
-    const phase_record& record = contest("site " + site.counted.name, std::move(lanes), share, true, false);
-    const std::size_t best = leader(record.lanes, asked_.way);
-    if (best != 0 && surely_better(record.lanes[best], record.lanes[0], asked_.way)) {
-      result_.best = record.lanes[best].what;
+    const phase_record& record = contest("site " + site.counted.name, std::move(arms), share, true, false);
+    const std::size_t best = leader(record.arms, asked_.way);
+    if (best != 0 && surely_better(record.arms[best], record.arms[0], asked_.way)) {
+      result_.best = record.arms[best].what;
     }
   }
 
   void prove() {
     const phase_record& record =
         contest("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
-    const std::vector<double> ratios = round_ratios(record.lanes[1], record.lanes[0], asked_.way);
+    const std::vector<double> ratios = round_ratios(record.arms[1], record.arms[0], asked_.way);
     if (ratios.empty()) return;
     result_.gain = observe::median_interval(ratios);
     result_.proof_rounds = static_cast<unsigned>(ratios.size());
-    result_.proven = surely_better(record.lanes[1], record.lanes[0], asked_.way);
+    result_.proven = surely_better(record.arms[1], record.arms[0], asked_.way);
   }
 
   trial& runs_;
@@ -331,17 +331,17 @@ class tuner {
 outcome tune(trial& runs, const question& asked, const surroundings& world) { return tuner(runs, asked, world).run(); }
 
 expected_time expected(const question& asked, double run_seconds) {
-  constexpr unsigned usual_lanes_of_a_site = 4;  // what it has, and three other kinds of lock
-  constexpr unsigned lanes_of_the_proof = 2;
+  constexpr unsigned usual_arms_of_a_site = 4;  // what it has, and three other kinds of lock
+  constexpr unsigned arms_of_the_proof = 2;
   const bool counts_apart = !asked.counted_reference.empty();
   const bool is_candidate =
       std::find(asked.candidates.begin(), asked.candidates.end(), asked.counted_reference) != asked.candidates.end();
-  const auto runs_of = [&](std::size_t lanes, bool has_counted_lane) {
-    const bool also = counts_apart && !has_counted_lane;
-    return static_cast<double>(lanes * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
+  const auto runs_of = [&](std::size_t arms, bool has_counted_arm) {
+    const bool also = counts_apart && !has_counted_arm;
+    return static_cast<double>(arms * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
   };
-  const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(lanes_of_the_proof, false);
-  const double sites = asked.by_sites ? most_sites * runs_of(usual_lanes_of_a_site, false) : 0;
+  const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(arms_of_the_proof, false);
+  const double sites = asked.by_sites ? most_sites * runs_of(usual_arms_of_a_site, false) : 0;
   return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
 }
 

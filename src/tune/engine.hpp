@@ -46,7 +46,7 @@ inline constexpr std::string_view sites_or_whole = "changed sites or whole progr
 /// A comparison that was run.
 struct phase_record {
   std::string name;  ///< "whole program", "site NAME", "proof", or one of the two above
-  std::vector<lane> lanes;
+  std::vector<arm> arms;
 };
 
 /// A comparison that the time limit ended before its rounds.

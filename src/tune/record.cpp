@@ -27,10 +27,10 @@ std::string chosen_word(const std::string& phase, const outcome& found) {
 }
 
 std::string status_of(const table_row& row, const outcome& found) {
-  const std::string round = std::to_string(row.what->ended_in);
-  if (row.what->status == lane_status::failed) return "failed in round " + round + ": " + row.what->reason;
-  if (row.what->status == lane_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
-  if (row.what->status == lane_status::refused) return "refused in round " + round + ": " + row.what->reason;
+  const std::string round = std::to_string(row.arm->ended_in);
+  if (row.arm->status == arm_status::failed) return "failed in round " + round + ": " + row.arm->reason;
+  if (row.arm->status == arm_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
+  if (row.arm->status == arm_status::refused) return "refused in round " + round + ": " + row.arm->reason;
   if (row.winner) return chosen_word(row.phase, found);
   if (row.reference) {
     const bool is_about_sites =
@@ -46,10 +46,10 @@ std::string status_of(const table_row& row, const outcome& found) {
                                         : "not surely better";
 }
 
-bool won(const phase_record& phase, std::size_t lane_index, const outcome& found, observe::better way) {
-  if (phase.name == "proof") return lane_index == 1 && found.proven;
-  if (lane_index == 0 || phase.name == each_change || leader(phase.lanes, way) != lane_index) return false;
-  return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
+bool won(const phase_record& phase, std::size_t arm_index, const outcome& found, observe::better way) {
+  if (phase.name == "proof") return arm_index == 1 && found.proven;
+  if (arm_index == 0 || phase.name == each_change || leader(phase.arms, way) != arm_index) return false;
+  return phase.name == "whole program" || surely_better(phase.arms[arm_index], phase.arms[0], way);
 }
 
 const refusal* refusal_of(const outcome& found, const choice& what) {
@@ -67,8 +67,8 @@ std::string refused_names(const outcome& found) {
 
 bool every_candidate_failed(const outcome& found) {
   if (found.phases.empty()) return false;
-  const std::vector<lane>& lanes = found.phases.front().lanes;
-  return std::all_of(lanes.begin() + 1, lanes.end(), [](const lane& one) { return one.status == lane_status::failed; });
+  const std::vector<arm>& arms = found.phases.front().arms;
+  return std::all_of(arms.begin() + 1, arms.end(), [](const arm& one) { return one.status == arm_status::failed; });
 }
 
 observe::point point_of(const table_row& row, const described& what) {
@@ -78,14 +78,14 @@ observe::point point_of(const table_row& row, const described& what) {
   made.params["phase"] = row.phase;
   made.threads = what.threads;
   made.place = what.place;
-  made.subject = name_of(row.what->what);
+  made.subject = name_of(row.arm->what);
   made.metric = what.metric;
   made.unit = what.unit;
   made.way = what.way;
-  made.values = row.what->values;
-  if (row.what->status == lane_status::failed)
-    made.faults.push_back("round " + std::to_string(row.what->ended_in) + ": " + row.what->reason);
-  for (const site_seen& site : row.what->sites) made.sites.push_back(site.counted);
+  made.values = row.arm->values;
+  if (row.arm->status == arm_status::failed)
+    made.faults.push_back("round " + std::to_string(row.arm->ended_in) + ": " + row.arm->reason);
+  for (const site_seen& site : row.arm->sites) made.sites.push_back(site.counted);
   return made;
 }
 
@@ -106,10 +106,10 @@ json fairness_json(const fairness_record& record) {
 }
 
 json row_json(const table_row& row) {
-  json made = {{"phase", row.phase}, {"candidate", name_of(row.what->what)}, {"status", row.status}};
+  json made = {{"phase", row.phase}, {"candidate", name_of(row.arm->what)}, {"status", row.status}};
   if (row.reference) made["reference"] = true;
   if (row.winner) made["winner"] = true;
-  if (row.what->status == lane_status::refused) made["refused"] = row.what->reason;
+  if (row.arm->status == arm_status::refused) made["refused"] = row.arm->reason;
   if (row.slow) {
     made["slowdown"]["factor"] = row.slow->factor;
     if (!row.slow->site.empty()) {
@@ -117,7 +117,7 @@ json row_json(const table_row& row) {
       made["slowdown"]["added_wait_ns"] = row.slow->added_wait_ns;
     }
   }
-  if (!row.what->fairness.rounds.empty()) made["fairness"] = fairness_json(row.what->fairness);
+  if (!row.arm->fairness.rounds.empty()) made["fairness"] = fairness_json(row.arm->fairness);
   if (row.ratio.median != 0) {
     made["ratio"] = row.ratio.median;
     made["low95"] = row.ratio.low95;
@@ -132,18 +132,18 @@ json row_json(const table_row& row) {
 std::vector<table_row> table_of(const outcome& found, observe::better way) {
   std::vector<table_row> table;
   for (const phase_record& phase : found.phases) {
-    for (std::size_t i = 0; i < phase.lanes.size(); ++i) {
+    for (std::size_t i = 0; i < phase.arms.size(); ++i) {
       table_row row;
       row.phase = phase.name;
-      row.what = &phase.lanes[i];
+      row.arm = &phase.arms[i];
       row.reference = i == 0;
       row.winner = won(phase, i, found, way);
       const std::vector<double> ratios =
-          i == 0 ? std::vector<double>{} : round_ratios(phase.lanes[i], phase.lanes[0], way);
+          i == 0 ? std::vector<double>{} : round_ratios(phase.arms[i], phase.arms[0], way);
       if (!ratios.empty()) row.ratio = observe::median_interval(ratios);
-      const bool is_compared = i != 0 && phase.name == "whole program" && phase.lanes[i].status != lane_status::failed;
-      if (is_compared && would_drop(phase.lanes[0], phase.lanes[i], way))
-        row.slow = slowdown_of(phase.lanes[i], row.ratio, found);
+      const bool is_compared = i != 0 && phase.name == "whole program" && phase.arms[i].status != arm_status::failed;
+      if (is_compared && would_drop(phase.arms[0], phase.arms[i], way))
+        row.slow = slowdown_of(phase.arms[i], row.ratio, found);
       row.status = status_of(row, found);
       if (row.slow) row.status += "; rejected: " + words_of(*row.slow);
       table.push_back(std::move(row));
@@ -220,7 +220,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
   for (const table_row& row : table_of(found, what.way)) {
     json one = row_json(row);
     // An arm that the user's interruption kept from running is no measurement.
-    if (!row.what->values.empty() || row.what->status == lane_status::failed) {
+    if (!row.arm->values.empty() || row.arm->status == arm_status::failed) {
       one["point"] = into.points.size();
       into.points.push_back(point_of(row, what));
     }

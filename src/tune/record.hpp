@@ -31,7 +31,7 @@ struct described {
 /// An arm of a comparison.
 struct table_row {
   std::string phase;
-  const lane* what = nullptr;
+  const tune::arm* arm = nullptr;
   bool reference = false;             ///< what the other arms of its phase are compared with
   bool winner = false;                ///< what its phase chose
   observe::interval ratio;            ///< to the reference of its phase; coverage 0 and median 0 if there is none

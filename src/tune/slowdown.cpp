@@ -17,7 +17,7 @@ double reference_wait_ns(const outcome& found, const std::string& site) {
 
 }  // namespace
 
-std::optional<slowdown> slowdown_of(const lane& one, const observe::interval& ratio, const outcome& found) {
+std::optional<slowdown> slowdown_of(const arm& one, const observe::interval& ratio, const outcome& found) {
   if (ratio.median <= 0 || ratio.median * min_slowdown > 1) return std::nullopt;
   slowdown made{.factor = 1 / ratio.median, .site = {}, .added_wait_ns = 0};
   if (found.reference_runs == 0 || found.reference_sites.empty()) return made;

@@ -92,8 +92,8 @@ class fake_program final : public tune::trial {
   std::map<std::string, unsigned> runs_of_;
 };
 
-const tune::lane& lane_of(const tune::phase_record& record, const std::string& name) {
-  for (const tune::lane& one : record.lanes) {
+const tune::arm& arm_of(const tune::phase_record& record, const std::string& name) {
+  for (const tune::arm& one : record.arms) {
     if (tune::name_of(one.what) == name) return one;
   }
   throw std::out_of_range(name);
@@ -118,7 +118,7 @@ TEST(tune, finds_the_best_candidate_and_proves_it) {
   EXPECT_GE(found.gain.coverage, 0.95);
   EXPECT_EQ(found.proof_rounds, 10u);
   ASSERT_NE(found.proof(), nullptr);
-  EXPECT_EQ(found.proof()->lanes[0].values.size(), 10u);
+  EXPECT_EQ(found.proof()->arms[0].values.size(), 10u);
   EXPECT_FALSE(found.interrupted);
   EXPECT_TRUE(found.cut_short.empty());
 }
@@ -130,11 +130,11 @@ TEST(tune, drops_losers_at_the_fifth_round_and_never_the_reference) {
   const tune::phase_record& first = found.phases.front();
   EXPECT_EQ(first.name, "whole program");
   for (const char* loser : {"tatas", "ticket"}) {
-    EXPECT_EQ(lane_of(first, loser).status, tune::lane_status::dropped) << loser;
-    EXPECT_EQ(lane_of(first, loser).ended_in, 5u) << loser;
-    EXPECT_EQ(lane_of(first, loser).values.size(), 5u) << loser;
+    EXPECT_EQ(arm_of(first, loser).status, tune::arm_status::dropped) << loser;
+    EXPECT_EQ(arm_of(first, loser).ended_in, 5u) << loser;
+    EXPECT_EQ(arm_of(first, loser).values.size(), 5u) << loser;
   }
-  EXPECT_EQ(first.lanes[0].status, tune::lane_status::running);
+  EXPECT_EQ(first.arms[0].status, tune::arm_status::running);
 }
 
 TEST(tune, turns_the_order_of_the_rounds) {
@@ -193,13 +193,13 @@ TEST(tune, runs_more_rounds_while_it_is_open_which_gain_is_the_greatest) {
   program.noise = 0.15;
   const auto found = program.tuned();
   const tune::phase_record& first = found.phases.front();
-  EXPECT_GT(first.lanes[0].values.size(), 10u);
-  EXPECT_LE(first.lanes[0].values.size(), 30u);
+  EXPECT_GT(first.arms[0].values.size(), 10u);
+  EXPECT_LE(first.arms[0].values.size(), 30u);
   EXPECT_NE(found.best, found.reference);
   EXPECT_EQ(found.proof_rounds, 10u);
 
   program.seconds_of = {{"unmodified", 1.0}, {"a", 1.0}, {"b", 1.0}};
-  EXPECT_EQ(program.tuned().phases.front().lanes[0].values.size(), 10u);  // there is no gain to choose
+  EXPECT_EQ(program.tuned().phases.front().arms[0].values.size(), 10u);  // there is no gain to choose
 }
 
 TEST(tune, runs_more_rounds_of_a_site_that_seems_better) {
@@ -230,11 +230,11 @@ TEST(tune, leaves_out_candidates_that_fail_and_says_why) {
   program.seconds_of["tatas"] = 0.7;
   const auto found = program.tuned();
   const tune::phase_record& first = found.phases.front();
-  EXPECT_EQ(lane_of(first, "mutex").status, tune::lane_status::failed);
-  EXPECT_EQ(lane_of(first, "mutex").ended_in, 1u);
-  EXPECT_EQ(lane_of(first, "mutex").reason, "exit status 3");
-  EXPECT_EQ(lane_of(first, "ticket").ended_in, 3u);
-  EXPECT_EQ(lane_of(first, "ticket").values.size(), 2u);
+  EXPECT_EQ(arm_of(first, "mutex").status, tune::arm_status::failed);
+  EXPECT_EQ(arm_of(first, "mutex").ended_in, 1u);
+  EXPECT_EQ(arm_of(first, "mutex").reason, "exit status 3");
+  EXPECT_EQ(arm_of(first, "ticket").ended_in, 3u);
+  EXPECT_EQ(arm_of(first, "ticket").values.size(), 2u);
   EXPECT_EQ(found.best.candidate, "tatas");
   EXPECT_TRUE(found.proven);
 }
@@ -244,7 +244,7 @@ TEST(tune, ends_candidates_that_hang_after_ten_times_the_time_of_the_program) {
   program.hanging = {"tatas"};
   auto found = program.tuned();
   EXPECT_EQ(program.timeouts, std::vector<double>{10});
-  EXPECT_EQ(lane_of(found.phases.front(), "tatas").reason, "it was ended after 10 s");
+  EXPECT_EQ(arm_of(found.phases.front(), "tatas").reason, "it was ended after 10 s");
   EXPECT_EQ(found.best.candidate, "mutex");
 
   fake_program slow = four();
@@ -363,8 +363,8 @@ TEST(tune, a_candidate_that_is_better_for_all_beats_a_single_site) {
   const auto between = std::find_if(found.phases.begin(), found.phases.end(),
                                     [](const auto& one) { return one.name == tune::sites_or_whole; });
   ASSERT_NE(between, found.phases.end());
-  EXPECT_EQ(tune::name_of(between->lanes[0].what), "libc; k: mutex");
-  EXPECT_EQ(tune::name_of(between->lanes[1].what), "mutex");
+  EXPECT_EQ(tune::name_of(between->arms[0].what), "libc; k: mutex");
+  EXPECT_EQ(tune::name_of(between->arms[1].what), "mutex");
 }
 
 TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
@@ -377,7 +377,7 @@ TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
   const auto site =
       std::find_if(found.phases.begin(), found.phases.end(), [](const auto& one) { return one.name == "site k"; });
   ASSERT_NE(site, found.phases.end());
-  EXPECT_GE(site->lanes[0].values.size(), 8u);
+  EXPECT_GE(site->arms[0].values.size(), 8u);
   EXPECT_EQ(tune::name_of(found.best), "libc; k: mutex");
 }
 
@@ -409,9 +409,9 @@ TEST(tune, an_interruption_leaves_what_was_measured) {
   EXPECT_TRUE(found.broken.empty());
   ASSERT_EQ(found.phases.size(), 1u);
   std::size_t values = 0;
-  for (const auto& one : found.phases[0].lanes) {
+  for (const auto& one : found.phases[0].arms) {
     EXPECT_GE(one.values.size(), 2u);
-    EXPECT_EQ(one.status, tune::lane_status::running);
+    EXPECT_EQ(one.status, tune::arm_status::running);
     values += one.values.size();
   }
   EXPECT_EQ(values, 9u);
@@ -452,7 +452,7 @@ TEST(tune, names_the_contest_that_the_time_ended) {
       {.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .rounds = 6, .seconds = 30});
   EXPECT_EQ(found.best, found.reference);
   ASSERT_EQ(found.phases.size(), 1u);
-  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 2u);
+  EXPECT_EQ(found.phases[0].arms[0].values.size(), 2u);
   ASSERT_EQ(found.cut_short.size(), 1u);
   EXPECT_EQ(found.cut_short[0].name, "whole program");
   EXPECT_EQ(found.cut_short[0].rounds, 2u);
@@ -476,7 +476,7 @@ TEST(tune, contests_that_end_by_themselves_are_not_cut_short) {
   // One challenger is left after five of ten rounds, and the time is enough for all of it.
   const auto found =
       program.tuned({.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .seconds = 1000});
-  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 5u);
+  EXPECT_EQ(found.phases[0].arms[0].values.size(), 5u);
   EXPECT_TRUE(found.cut_short.empty());
   EXPECT_EQ(tune::time_words(found), "");
   observe::document document;
@@ -534,8 +534,8 @@ TEST(tune, a_slower_policy_without_known_waits_is_rejected_without_a_site) {
   program.seconds_of["ticket"] = 1.08;  // not slow enough to say so
   const auto found = program.tuned();
   for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
-    const bool is_tatas = row.phase == "whole program" && row.what->what.candidate == "tatas";
-    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.what->what);
+    const bool is_tatas = row.phase == "whole program" && row.arm->what.candidate == "tatas";
+    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.arm->what);
     if (is_tatas) {
       EXPECT_TRUE(row.status.ends_with("; rejected: 1.6 times as slow as what you have")) << row.status;
     }
@@ -548,7 +548,7 @@ TEST(tune, a_slower_policy_is_not_rejected_before_it_is_sure) {
   // Two rounds of 2.3 s are too few to be sure.
   const auto found =
       program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = {}, .rounds = 6, .seconds = 15});
-  ASSERT_EQ(found.phases.front().lanes[1].values.size(), 2u);
+  ASSERT_EQ(found.phases.front().arms[1].values.size(), 2u);
   for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
     EXPECT_FALSE(row.slow.has_value()) << row.status;
   }

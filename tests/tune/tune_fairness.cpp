@@ -73,8 +73,8 @@ std::function<shown(unsigned)> always(shown what) {
   return [what](unsigned) { return what; };
 }
 
-const tune::lane& lane_of(const tune::outcome& found, std::size_t phase, std::size_t lane) {
-  return found.phases.at(phase).lanes.at(lane);
+const tune::arm& arm_of(const tune::outcome& found, std::size_t phase, std::size_t arm) {
+  return found.phases.at(phase).arms.at(arm);
 }
 
 }  // namespace
@@ -86,8 +86,8 @@ TEST(tune_fairness, a_policy_whose_thread_waits_too_long_is_refused_though_it_is
   const auto found = program.tuned({"unmodified", "tatas"});
   EXPECT_EQ(found.best, found.reference);
   EXPECT_FALSE(found.proven);
-  EXPECT_EQ(lane_of(found, 0, 1).status, tune::lane_status::refused);
-  EXPECT_EQ(lane_of(found, 0, 1).ended_in, 4u);
+  EXPECT_EQ(arm_of(found, 0, 1).status, tune::arm_status::refused);
+  EXPECT_EQ(arm_of(found, 0, 1).ended_in, 4u);
   ASSERT_EQ(found.refused.size(), 1u);
   EXPECT_EQ(found.refused[0].reason, "a thread waited too long in 4 of 4 rounds: 3 s at hot, 2 ms under what you have");
   EXPECT_EQ(tune::verdict_words(found, {}),
@@ -161,7 +161,7 @@ TEST(tune_fairness, a_policy_that_is_bad_in_half_of_its_rounds_is_not_refused) {
     };
     program.of["ticket"] = always({0.9, 1 * ms});
     const auto found = program.tuned({"unmodified", "mutex", "ticket"});
-    EXPECT_EQ(lane_of(found, 0, 1).status == tune::lane_status::refused, bad_of_ten > 5) << bad_of_ten;
+    EXPECT_EQ(arm_of(found, 0, 1).status == tune::arm_status::refused, bad_of_ten > 5) << bad_of_ten;
   }
 }
 
@@ -207,15 +207,15 @@ TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest
   EXPECT_EQ(found.phases.size(), 2u);
   EXPECT_EQ(program.runs["libc"], 2 * tune::rounds_of_fair_reference);
   // Later rounds are judged all the same.
-  EXPECT_EQ(lane_of(found, 1, 1).fairness.rounds.size(), 10u);
-  EXPECT_EQ(lane_of(found, 1, 0).fairness.rounds.front().max_wait_ns, 1 * ms);
+  EXPECT_EQ(arm_of(found, 1, 1).fairness.rounds.size(), 10u);
+  EXPECT_EQ(arm_of(found, 1, 0).fairness.rounds.front().max_wait_ns, 1 * ms);
 
   // As a candidate it is run once a round, and is not compared with itself.
   program.runs.clear();
   found = program.tuned({"unmodified", "libc", "mutex"});
-  EXPECT_EQ(program.runs["libc"], lane_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
-  EXPECT_TRUE(lane_of(found, 0, 1).fairness.rounds.empty());
-  EXPECT_FALSE(lane_of(found, 0, 2).fairness.rounds.empty());
+  EXPECT_EQ(program.runs["libc"], arm_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
+  EXPECT_TRUE(arm_of(found, 0, 1).fairness.rounds.empty());
+  EXPECT_FALSE(arm_of(found, 0, 2).fairness.rounds.empty());
 }
 
 TEST(tune_fairness, beside_a_reference_that_counts_nothing_nothing_is_refused) {
@@ -225,7 +225,7 @@ TEST(tune_fairness, beside_a_reference_that_counts_nothing_nothing_is_refused) {
   asked.by_sites = false;
   const auto found = tune::tune(program, asked, {[&] { return program.clock; }, [] { return false; }});
   EXPECT_TRUE(found.refused.empty());
-  EXPECT_TRUE(found.phases.at(0).lanes.at(1).fairness.rounds.empty());
+  EXPECT_TRUE(found.phases.at(0).arms.at(1).fairness.rounds.empty());
 }
 
 TEST(tune_fairness, what_counts_for_the_reference_tells_which_sites_wait) {
