@@ -17,7 +17,7 @@ std::string article(const source& one, std::size_t number) {
   std::string made =
       "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(document)) + "</p>\n";
   made += std::string("<h1 class=\"") + mood_class(found.how) + "\">" + escaped(found.words) + "</h1>\n";
-  made += key_figures(document) + notices_section(document) + claims_section(document) + contests_section(document) +
+  made += key_figures(document) + notices_section(document) + claims_section(document) + comparisons_section(document) +
           exploration_section(document) + experiments_section(document) + sweep_section(document) +
           points_section(document) + attempts_section(document) + sites_section(document) + blame_section(document) +
           machine_section(document) + reproduce_section(document, one.name);

@@ -306,7 +306,7 @@ std::string group_section(const group& one) {
 }  // namespace
 
 std::string points_section(const json& document) {
-  // Other sections show these points: contests_section by phase, experiments_section by curve, exploration_section.
+  // Other sections show these points: comparisons_section by phase, experiments_section by curve, exploration_section.
   if (document.contains("tune") || document.contains("lab") || document.contains("explore")) return {};
   std::string made;
   for (const group& one : groups_of(document)) made += group_section(one);

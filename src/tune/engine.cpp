@@ -110,20 +110,20 @@ class tuner {
 
   /// Runs a comparison and keeps its record. `share`: the part of the time limit that may be used up when it ends; 1:
   /// all.
-  phase_record& contest(std::string name, std::vector<arm> arms, double share, bool drop, bool until_one) {
-    contest_rules rules{.phase = name,
-                        .way = asked_.way,
-                        .rounds = asked_.rounds,
-                        .extensions = drop ? extensions_of_choosing : 0,
-                        .drop = drop,
-                        .until_one_is_left = until_one,
-                        .timeout_seconds = timeout_seconds_,
-                        .fair_reference = fair_reference()};
+  phase_record& run_comparison(std::string name, std::vector<arm> arms, double share, bool drop, bool until_one) {
+    comparison_rules rules{.phase = name,
+                           .way = asked_.way,
+                           .rounds = asked_.rounds,
+                           .extensions = drop ? extensions_of_choosing : 0,
+                           .drop = drop,
+                           .until_one_is_left = until_one,
+                           .timeout_seconds = timeout_seconds_,
+                           .fair_reference = fair_reference()};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
     result_.phases.push_back({std::move(name), std::move(arms)});
     phase_record& record = result_.phases.back();
-    contest_result ended = compete(runs_, record.arms, rules, world_);
-    if (ended.end == contest_end::time_up) cut_short(record);
+    comparison_result ended = compare_arms(runs_, record.arms, rules, world_);
+    if (ended.end == comparison_end::time_up) cut_short(record);
     if (result_.unjudged.empty()) result_.unjudged = std::move(ended.reference_failure);
     if (counted_sites_.empty()) {
       counted_sites_ = std::move(ended.reference_sites);
@@ -161,7 +161,7 @@ class tuner {
     std::vector<arm> arms;
     arms.reserve(asked_.candidates.size());
     for (const std::string& name : asked_.candidates) arms.push_back({.what = {name, {}}});
-    const phase_record& record = contest("whole program", std::move(arms), first_phase_share, true, true);
+    const phase_record& record = run_comparison("whole program", std::move(arms), first_phase_share, true, true);
     const arm& best = record.arms[leader(record.arms, asked_.way)];
     result_.best = best.what;
     whole_is_better_ = would_drop(best, record.arms.front(), asked_.way);
@@ -245,7 +245,7 @@ class tuner {
     if (!(alike == result_.best)) arms.push_back({.what = alike});
     arms.push_back({.what = whole});
     const phase_record& record =
-        contest(std::string(sites_or_whole), std::move(arms), second_phase_share, false, false);
+        run_comparison(std::string(sites_or_whole), std::move(arms), second_phase_share, false, false);
     const std::size_t last = record.arms.size() - 1;
     std::size_t best = 0;
     if (last == 2 && observe::median_interval(round_ratios(record.arms[1], record.arms[0], asked_.way)).median > 1)
@@ -267,7 +267,8 @@ class tuner {
       without.sites.erase(without.sites.begin() + static_cast<std::ptrdiff_t>(i));
       arms.push_back({.what = std::move(without)});
     }
-    const phase_record& record = contest(std::string(each_change), std::move(arms), second_phase_share, false, false);
+    const phase_record& record =
+        run_comparison(std::string(each_change), std::move(arms), second_phase_share, false, false);
     result_.best.sites.clear();
     for (std::size_t i = 0; i < changes.size(); ++i) {
       if (surely_better(record.arms[0], record.arms[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
@@ -298,7 +299,7 @@ class tuner {
       cut_short({"site " + site.counted.name, std::move(arms)});
       return;
     }
-    const phase_record& record = contest("site " + site.counted.name, std::move(arms), share, true, false);
+    const phase_record& record = run_comparison("site " + site.counted.name, std::move(arms), share, true, false);
     const std::size_t best = leader(record.arms, asked_.way);
     if (best != 0 && surely_better(record.arms[best], record.arms[0], asked_.way)) {
       result_.best = record.arms[best].what;
@@ -307,7 +308,7 @@ class tuner {
 
   void prove() {
     const phase_record& record =
-        contest("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
+        run_comparison("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
     const std::vector<double> ratios = round_ratios(record.arms[1], record.arms[0], asked_.way);
     if (ratios.empty()) return;
     result_.gain = observe::median_interval(ratios);

@@ -4,7 +4,7 @@
 //
 //  - Baseline run (`rehearsal`): the reference, once. Does it run, does the metric match, how long does it take? Not
 //    counted.
-//  - Phase 1: the candidates for the whole program are compared with each other (contest.hpp).
+//  - Phase 1: the candidates for the whole program are compared with each other (comparison.hpp).
 //  - Phase 2: the sites that wait most (together 95 % of all waiting, at most 6), one after the other. Each gets the
 //    other kinds of lock while everything else stays. First come the sites of the reference; those of phase 1's winner
 //    only if that is better still. A change is taken if the whole 95 % interval of its ratio to the best so far lies
@@ -16,7 +16,7 @@
 // Configurations that let a thread starve are refused in any phase (fairness.hpp).
 #pragma once
 
-#include "tune/contest.hpp"
+#include "tune/comparison.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
@@ -50,7 +50,7 @@ struct phase_record {
 };
 
 /// A comparison that the time limit ended before its rounds.
-struct cut_contest {
+struct cut_comparison {
   std::string name;        ///< as phase_record's
   std::size_t rounds = 0;  ///< those that were run, which its intervals cover; 0: a site that was not tried at all
   unsigned of = 0;         ///< question::rounds
@@ -78,7 +78,7 @@ struct outcome {
   /// Why the run that counts for the reference failed, so that starving was not judged. Empty if it was judged.
   std::string unjudged;
   bool interrupted = false;
-  std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty if the time was enough
+  std::vector<cut_comparison> cut_short;  ///< in the order of measuring; empty if the time was enough
   std::string broken;  ///< why the reference itself failed, one sentence: there is nothing to compare with
   double seconds = 0;  ///< for everything
 

@@ -177,7 +177,7 @@ std::string time_words(const outcome& found) {
   if (found.cut_short.empty()) return {};
   std::string words = "The time was up before all rounds were run; the intervals cover those that were: ";
   bool too_few = false;
-  for (const cut_contest& one : found.cut_short) {
+  for (const cut_comparison& one : found.cut_short) {
     if (&one != &found.cut_short.front()) words += "; ";
     words += one.name + ", " + std::to_string(one.rounds) + " of " + std::to_string(one.of) + " rounds";
     too_few = too_few || one.rounds < least_rounds_of_a_proof;
@@ -212,7 +212,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
                     {"coverage", found.gain.coverage},
                     {"rounds", found.proof_rounds}};
   }
-  for (const cut_contest& one : found.cut_short) {
+  for (const cut_comparison& one : found.cut_short) {
     made["out_of_time"] = true;
     made["cut_short"].push_back({{"phase", one.name}, {"rounds", one.rounds}, {"of", one.of}});
   }

@@ -444,9 +444,9 @@ TEST(tune, keeps_to_the_time_that_it_has) {
   EXPECT_GE(found.proof_rounds, tune::least_rounds_of_a_proof);
 }
 
-TEST(tune, names_the_contest_that_the_time_ended) {
+TEST(tune, names_the_comparison_that_the_time_ended) {
   fake_program program = four();
-  program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only contest
+  program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only comparison
   // 40 % of 30 s: the rehearsal and two rounds of 4.9 s.
   const auto found = program.tuned(
       {.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .rounds = 6, .seconds = 30});
@@ -470,7 +470,7 @@ TEST(tune, names_the_contest_that_the_time_ended) {
   EXPECT_EQ(document.more["tune"]["cut_short"].dump(), R"([{"phase":"whole program","rounds":2,"of":6}])");
 }
 
-TEST(tune, contests_that_end_by_themselves_are_not_cut_short) {
+TEST(tune, comparisons_that_end_by_themselves_are_not_cut_short) {
   fake_program program = four();
   program.noise = 0.02;
   // One challenger is left after five of ten rounds, and the time is enough for all of it.

@@ -188,7 +188,7 @@ TEST(tune_fairness, a_refused_policy_drops_no_other) {
 TEST(tune_fairness, what_starves_in_the_proof_alone_is_not_proven) {
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms});
-  // One challenger is left after five rounds, which ends the first contest.
+  // One challenger is left after five rounds, which ends the first comparison.
   program.of["mutex"] = [](unsigned run) { return shown{0.5, run > 5 ? 80 * ms : 1 * ms}; };
   program.of["ticket"] = always({0.9, 1 * ms});
   const auto found = program.tuned({"unmodified", "ticket", "mutex"});
@@ -198,7 +198,7 @@ TEST(tune_fairness, what_starves_in_the_proof_alone_is_not_proven) {
             "Keep what you have: 'mutex' looked best, but was refused: a thread");
 }
 
-TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest) {
+TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_comparison) {
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms});
   program.of["mutex"] = always({0.5, 1 * ms});
@@ -244,7 +244,7 @@ TEST(tune_fairness, what_counts_for_the_reference_and_fails_is_run_once) {
   program.failing = "libc";
   program.of["mutex"] = always({0.5, 900 * ms});
   const auto found = program.tuned({"unmodified", "mutex"}, true);
-  EXPECT_EQ(program.runs["libc"], 2u) << "in each of two contests";
+  EXPECT_EQ(program.runs["libc"], 2u) << "in each of two comparisons";
   EXPECT_TRUE(found.refused.empty()) << "there is nothing to compare it with";
   EXPECT_EQ(
       tune::refusal_words(found).at(0),

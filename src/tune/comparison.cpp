@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/contest.hpp"
+#include "tune/comparison.hpp"
 
 #include <algorithm>
 
@@ -70,7 +70,7 @@ void drop_losers(std::vector<arm>& arms, unsigned round, observe::better way) {
 /// Compares the runs of each round with those of the reference.
 class fairness_judge {
  public:
-  fairness_judge(const contest_rules& rules, std::size_t arms, contest_result& besides)
+  fairness_judge(const comparison_rules& rules, std::size_t arms, comparison_result& besides)
       : rules_(rules), runs_(arms), besides_(besides) {}
 
   /// What is to be run in addition to the arms; null: nothing.
@@ -129,15 +129,15 @@ class fairness_judge {
     return static_cast<std::size_t>(at - arms.begin());
   }
 
-  const contest_rules& rules_;
+  const comparison_rules& rules_;
   std::vector<std::optional<measured>> runs_;  // of this round, by arm
   std::optional<measured> this_round_;         // the reference's
   std::vector<measured> reference_runs_;
-  contest_result& besides_;
+  comparison_result& besides_;
 };
 
 /// One round over all running arms. False if it was cut short.
-bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const contest_rules& rules,
+bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const comparison_rules& rules,
                const surroundings& world, fairness_judge& judge) {
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
   if (const choice* const also = judge.wanted(arms, round)) {
@@ -173,7 +173,7 @@ bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const contes
 }
 
 /// The rounds are used up. Whether more of them would decide something: not if nothing looks better than the reference.
-bool worth_extending(const std::vector<arm>& arms, const contest_rules& rules) {
+bool worth_extending(const std::vector<arm>& arms, const comparison_rules& rules) {
   const std::size_t best = leader(arms, rules.way);
   if (best == 0) return false;
   const bool sure = surely_better(arms[best], arms[0], rules.way);
@@ -215,33 +215,34 @@ bool would_drop(const arm& one, const arm& other, observe::better way) {
 
 namespace {
 
-contest_end run_rounds(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world,
-                       contest_result& besides) {
+comparison_end run_rounds(trial& runs, std::vector<arm>& arms, const comparison_rules& rules, const surroundings& world,
+                          comparison_result& besides) {
   const double started = world.now();
   fairness_judge judge(rules, arms.size(), besides);
   for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
     if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(arms, rules))
-      return contest_end::complete;
+      return comparison_end::complete;
     const double now = world.now();
     const double usual = round == 1 ? 0 : (now - started) / (round - 1);
     if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) {
-      return round <= rules.rounds ? contest_end::time_up : contest_end::complete;
+      return round <= rules.rounds ? comparison_end::time_up : comparison_end::complete;
     }
-    if (!run_round(runs, arms, round, rules, world, judge)) return contest_end::complete;
-    if (arms.front().status != arm_status::running) return contest_end::complete;
+    if (!run_round(runs, arms, round, rules, world, judge)) return comparison_end::complete;
+    if (arms.front().status != arm_status::running) return comparison_end::complete;
     judge.end_round(arms, round);
     if (rules.drop && round >= first_round_that_drops) drop_losers(arms, round, rules.way);
     const unsigned challengers = running(arms) - 1;
-    if (challengers == 0) return contest_end::complete;
-    if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return contest_end::complete;
+    if (challengers == 0) return comparison_end::complete;
+    if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return comparison_end::complete;
   }
-  return contest_end::complete;
+  return comparison_end::complete;
 }
 
 }  // namespace
 
-contest_result compete(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world) {
-  contest_result made;
+comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
+                               const surroundings& world) {
+  comparison_result made;
   made.end = run_rounds(runs, arms, rules, world, made);
   fairness_judge::refuse(arms, static_cast<unsigned>(arms.front().values.size()));
   return made;

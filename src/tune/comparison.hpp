@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison (`contest`) of configurations (`choice`), which run against each other in interleaved rounds. Each round
+// A comparison of configurations (`choice`), which run against each other in interleaved rounds. Each round
 // runs every configuration once, so that a disturbance of the machine hits all alike. The order rotates by one each
 // round (A B C, B C A, C A B, ...), so that none always runs first.
 //
@@ -69,7 +69,7 @@ struct surroundings {
   std::function<void(const expected_time&)> expect = [](const expected_time&) {};
 };
 
-struct contest_rules {
+struct comparison_rules {
   std::string phase;
   observe::better way = observe::better::lower;
   unsigned rounds = 10;
@@ -89,14 +89,14 @@ struct contest_rules {
 
 inline constexpr unsigned rounds_of_fair_reference = 5;
 
-enum class contest_end : std::uint8_t {
+enum class comparison_end : std::uint8_t {
   complete,  ///< all rounds that were asked for, or nothing was left to decide, or the user stopped it
   time_up    ///< the deadline came before the rounds that were asked for; optional further rounds do not count
 };
 
-struct contest_result {
-  contest_end end = contest_end::complete;
-  /// The sites of the runs of contest_rules::fair_reference in addition to the arms, added up.
+struct comparison_result {
+  comparison_end end = comparison_end::complete;
+  /// The sites of the runs of comparison_rules::fair_reference in addition to the arms, added up.
   std::vector<site_seen> reference_sites = {};
   unsigned reference_runs = 0;         ///< those that did not fail
   std::string reference_failure = {};  ///< why such a run failed
@@ -108,7 +108,8 @@ struct contest_result {
 ///  - at the deadline, but one round is always run;
 ///  - when the reference fails, or no challenger is left;
 ///  - when the user stops it. A run that is interrupted then does not count.
-contest_result compete(trial& runs, std::vector<arm>& arms, const contest_rules& rules, const surroundings& world);
+comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
+                               const surroundings& world);
 
 /// An arm's ratios to another one by round, over the rounds that both ran; more than 1: the arm is better.
 std::vector<double> round_ratios(const arm& one, const arm& other, observe::better way);

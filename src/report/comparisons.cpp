@@ -96,7 +96,7 @@ std::string ratios_chart(const std::vector<const json*>& rows, const std::string
   return drawn(chart);
 }
 
-std::string contest(const json& document, const std::vector<const json*>& rows, const scale& unit) {
+std::string comparison_html(const json& document, const std::vector<const json*>& rows, const scale& unit) {
   const std::string phase = text_of(*rows.front(), "phase");
   std::string body;
   for (const json* row : rows) body += row_html(document, *row, unit);
@@ -111,7 +111,7 @@ std::string contest(const json& document, const std::vector<const json*>& rows, 
 
 }  // namespace
 
-std::string contests_section(const json& document) {
+std::string comparisons_section(const json& document) {
   const auto tune = document.find("tune");
   if (tune == document.end()) return {};
   const json& rows = part_of(*tune, "table");
@@ -136,7 +136,7 @@ std::string contests_section(const json& document) {
   }
   if (const std::string why = text_of(*tune, "unjudged"); !why.empty())
     made += "<p>Whether a candidate lets a thread starve was not judged: " + escaped(why) + ".</p>\n";
-  for (const auto& one : phases) made += contest(document, one, unit);
+  for (const auto& one : phases) made += comparison_html(document, one, unit);
   if (phases.empty()) made += "<p>Nothing was measured.</p>\n";
   if (const std::string policy = text_of(*tune, "policy"); !policy.empty()) {
     made += "<h3>The policy that came out</h3>\n<pre>" + escaped(policy) + "</pre>\n";
