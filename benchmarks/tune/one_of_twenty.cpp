@@ -36,7 +36,7 @@ bool changes_only_the_wrong_one(const tune::outcome& found) {
 
 }  // namespace
 
-void tune_one_of_twenty(observe::document& into, unsigned long sections, const tune::surroundings& world) {
+void tune_one_of_twenty(observe::document& into, unsigned long sections, const tune::environment& world) {
   tune::question question;
   question.candidates = {tune::unmodified, "libc", "mutex", "spin", "ticket"};
   question.site_base = "libc";

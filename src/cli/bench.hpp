@@ -43,16 +43,16 @@ struct bench_request {
 };
 
 /// The machine that a request is for.
-struct surroundings {
+struct bench_machine {
   unsigned cpus = 1;  ///< hardware threads
   unsigned sockets = 1;
   bool simulated = false;  ///< only our own subjects exist, elided ones too, and one repetition is as good as five
 };
 /// This machine.
-surroundings native_surroundings();
+bench_machine native_machine();
 
 /// Throws bad_input.
-bench_request checked(const bench_options& options, const surroundings& on);
+bench_request checked(const bench_options& options, const bench_machine& on);
 
 /// The results.
 struct bench_result {

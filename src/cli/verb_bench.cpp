@@ -36,7 +36,7 @@ class bench_verb final : public verb {
   }
 
   int run(session& with) override {
-    const bench_request request = checked(options_, native_surroundings());
+    const bench_request request = checked(options_, native_machine());
     with.document.seed = request.plan.seed;
     print_heading(with.table, request, doctor::machine_line(doctor::collect()));
     bench_result result = measure(request);

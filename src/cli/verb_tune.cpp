@@ -110,11 +110,11 @@ class tune_verb final : public verb {
     const stop_on_signal guard;
     tune_progress line;
     const double started = seconds_now();
-    tune::surroundings world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
-                             [&](const tune::progress& now) { line.show(now, seconds_now() - started); },
-                             [&](const tune::expected_time& time) {
-                               if (const std::string words = expectation_words(time); !words.empty()) line.log(words);
-                             }};
+    tune::environment world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
+                            [&](const tune::progress& now) { line.show(now, seconds_now() - started); },
+                            [&](const tune::expected_time& time) {
+                              if (const std::string words = expectation_words(time); !words.empty()) line.log(words);
+                            }};
     return tune::tune(runs, request.asked, world);
   }
 

@@ -138,7 +138,7 @@ class fairness_judge {
 
 /// One round over all running arms. False if it was cut short.
 bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const comparison_rules& rules,
-               const surroundings& world, fairness_judge& judge) {
+               const environment& world, fairness_judge& judge) {
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
   if (const choice* const also = judge.wanted(arms, round)) {
     if (world.stop()) return false;
@@ -215,7 +215,7 @@ bool would_drop(const arm& one, const arm& other, observe::better way) {
 
 namespace {
 
-comparison_end run_rounds(trial& runs, std::vector<arm>& arms, const comparison_rules& rules, const surroundings& world,
+comparison_end run_rounds(trial& runs, std::vector<arm>& arms, const comparison_rules& rules, const environment& world,
                           comparison_result& besides) {
   const double started = world.now();
   fairness_judge judge(rules, arms.size(), besides);
@@ -241,7 +241,7 @@ comparison_end run_rounds(trial& runs, std::vector<arm>& arms, const comparison_
 }  // namespace
 
 comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
-                               const surroundings& world) {
+                               const environment& world) {
   comparison_result made;
   made.end = run_rounds(runs, arms, rules, world, made);
   fairness_judge::refuse(arms, static_cast<unsigned>(arms.front().values.size()));

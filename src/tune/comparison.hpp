@@ -60,8 +60,8 @@ struct expected_time {
   double max_seconds = 0;  ///< if as many are tried as possible; still longer if gains are close to each other
 };
 
-/// The engine's view of its environment; a test has its own.
-struct surroundings {
+/// What the engine needs of the world around it; a test has its own.
+struct environment {
   std::function<double()> now;  ///< seconds since any moment
   std::function<bool()> stop;   ///< the user wants it to end
   std::function<void(const progress&)> report = [](const progress&) {};
@@ -79,7 +79,7 @@ struct comparison_rules {
   unsigned extensions = 0;
   bool drop = true;
   bool until_one_is_left = false;  ///< ends once at most one challenger is left, besides the reference
-  double deadline = 0;             ///< on surroundings::now; no round starts that would probably end later; 0: none
+  double deadline = 0;             ///< on environment::now; no round starts that would probably end later; 0: none
   double timeout_seconds = 0;      ///< of a single run
   /// What arms are compared with for fairness; none: they are not compared. If it is an arm of the comparison, that
   /// arm's runs are used. Otherwise it is run in addition in the first rounds_of_fair_reference rounds. Rounds without
@@ -109,7 +109,7 @@ struct comparison_result {
 ///  - when the reference fails, or no challenger is left;
 ///  - when the user stops it. A run that is interrupted then does not count.
 comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
-                               const surroundings& world);
+                               const environment& world);
 
 /// An arm's ratios to another one by round, over the rounds that both ran; more than 1: the arm is better.
 std::vector<double> round_ratios(const arm& one, const arm& other, observe::better way);

@@ -78,7 +78,7 @@ std::string kind_under(const std::vector<site_seen>& there, const std::vector<si
 
 class tuner {
  public:
-  tuner(trial& runs, const question& asked, const surroundings& world)
+  tuner(trial& runs, const question& asked, const environment& world)
       : runs_(runs), asked_(asked), world_(world), started_(world.now()) {
     result_.reference = {asked.candidates.front(), {}};
     result_.best = result_.reference;
@@ -318,7 +318,7 @@ class tuner {
 
   trial& runs_;
   const question& asked_;
-  const surroundings& world_;
+  const environment& world_;
   const double started_;
   double timeout_seconds_ = least_timeout_seconds;
   bool whole_is_better_ = false;          // the leader for the whole program is better than the reference
@@ -329,7 +329,7 @@ class tuner {
 
 }  // namespace
 
-outcome tune(trial& runs, const question& asked, const surroundings& world) { return tuner(runs, asked, world).run(); }
+outcome tune(trial& runs, const question& asked, const environment& world) { return tuner(runs, asked, world).run(); }
 
 expected_time expected(const question& asked, double run_seconds) {
   constexpr unsigned usual_arms_of_a_site = 4;  // what it has, and three other kinds of lock

@@ -88,7 +88,7 @@ struct outcome {
   }
 };
 
-outcome tune(trial& runs, const question& asked, const surroundings& world);
+outcome tune(trial& runs, const question& asked, const environment& world);
 
 /// For runs of that length. Counts each comparison with its rounds, without dropped losers and added rounds.
 expected_time expected(const question& asked, double run_seconds);

@@ -70,7 +70,7 @@ class fake_program final : public tune::trial {
     return seen;
   }
 
-  tune::surroundings world() {
+  tune::environment world() {
     return {[this] { return clock; }, [this] { return runs.size() >= stop_after; }};
   }
 
@@ -566,7 +566,7 @@ TEST(tune, a_metric_may_be_better_higher) {
 TEST(tune, tells_where_it_is) {
   fake_program program = four();
   std::vector<tune::progress> told;
-  tune::surroundings world = program.world();
+  tune::environment world = program.world();
   world.report = [&](const tune::progress& one) { told.push_back(one); };
   const tune::question asked{.candidates = {"unmodified", "mutex", "tatas"}, .site_base = {}};
   tune::tune(program, asked, world);

@@ -258,7 +258,7 @@ TEST(tune_fairness, a_reference_that_counts_stands_for_itself) {
   program.of["mutex"] = always({0.5, 70 * ms});
   tune::question asked{.candidates = {"mine", "mutex"}, .site_base = {}};
   asked.by_sites = false;
-  const tune::surroundings world{[&] { return program.clock; }, [] { return false; }};
+  const tune::environment world{[&] { return program.clock; }, [] { return false; }};
   EXPECT_TRUE(tune::tune(program, asked, world).proven);
   program.of["mutex"] = always({0.5, 90 * ms});
   EXPECT_EQ(tune::tune(program, asked, world).refused.size(), 1u);
