@@ -257,7 +257,7 @@ class report {
     std::string status = "it did not run";
     bool rejected = false;
     for (const tune::table_row& row : tune::table_of(found, question.way)) {
-      if (row.phase != "whole program" || row.arm->what.candidate != policy) continue;
+      if (row.phase != "whole program" || row.arm->config.candidate != policy) continue;
       status = row.status;
       // A wait has to be named: by how much more threads waited where, or who waited too long.
       const bool is_refused = row.arm->status == tune::arm_status::refused;

@@ -19,8 +19,8 @@ void put_points(observe::document& into, const tune::phase_record& proof, unsign
     made.params = {{"sections", sections}};
     made.threads = 2;
     made.place = "none";
-    made.subject = tune::name_of(one.what);
-    made.kind = one.what == proof.arms.front().what ? observe::subject_kind::peer : observe::subject_kind::ours;
+    made.subject = tune::name_of(one.config);
+    made.kind = one.config == proof.arms.front().config ? observe::subject_kind::peer : observe::subject_kind::ours;
     made.metric = "time of all sections";
     made.unit = "s";
     made.way = observe::better::lower;

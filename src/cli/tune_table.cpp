@@ -20,10 +20,10 @@ std::string figures(double value) {
 
 std::string range(double low, double high) { return figures(low) + " to " + figures(high); }
 
-/// The end of a long name: the site's own choice stands there.
+/// The end of a long name: the site's own configuration stands there.
 std::string shown_name(const tune::table_row& row) {
   constexpr std::size_t most = 60;
-  std::string name = observe::printable(tune::name_of(row.arm->what));
+  std::string name = observe::printable(tune::name_of(row.arm->config));
   return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
 }
 

@@ -224,8 +224,8 @@ class tune_verb final : public verb {
     return policy::to_toml(set, heading(request, found, document));
   }
 
-  std::optional<policy::policy_set> policy_of(const tune::choice& what) const {
-    return simulated_ ? simulated_->policy_of(what) : program_->policy_of(what);
+  std::optional<policy::policy_set> policy_of(const tune::configuration& config) const {
+    return simulated_ ? simulated_->policy_of(config) : program_->policy_of(config);
   }
 
   void write_policy(observe::output* file, const std::string& policy) const {

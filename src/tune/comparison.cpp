@@ -74,7 +74,7 @@ class fairness_judge {
       : rules_(rules), runs_(arms), besides_(besides) {}
 
   /// What is to be run in addition to the arms; null: nothing.
-  const choice* wanted(const std::vector<arm>& arms, unsigned round) const {
+  const configuration* wanted(const std::vector<arm>& arms, unsigned round) const {
     if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
       return nullptr;
     return arm_of_reference(arms) < arms.size() ? nullptr : &*rules_.fair_reference;
@@ -124,7 +124,7 @@ class fairness_judge {
  private:
   std::size_t arm_of_reference(const std::vector<arm>& arms) const {
     const auto at = std::find_if(arms.begin(), arms.end(), [this](const arm& one) {
-      return rules_.fair_reference && one.what == *rules_.fair_reference && one.status != arm_status::failed;
+      return rules_.fair_reference && one.config == *rules_.fair_reference && one.status != arm_status::failed;
     });
     return static_cast<std::size_t>(at - arms.begin());
   }
@@ -140,7 +140,7 @@ class fairness_judge {
 bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const comparison_rules& rules,
                const environment& world, fairness_judge& judge) {
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
-  if (const choice* const also = judge.wanted(arms, round)) {
+  if (const configuration* const also = judge.wanted(arms, round)) {
     if (world.stop()) return false;
     world.report({rules.phase, round, planned, name_of(*also), running(arms)});
     judge.keep_reference(runs.run(*also, rules.timeout_seconds));
@@ -150,8 +150,8 @@ bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const compar
     arm& one = arms[(turn + round - 1) % arms.size()];
     if (one.status != arm_status::running) continue;
     if (world.stop()) return false;
-    world.report({rules.phase, round, planned, name_of(one.what), running(arms)});
-    measured seen = runs.run(one.what, rules.timeout_seconds);
+    world.report({rules.phase, round, planned, name_of(one.config), running(arms)});
+    measured seen = runs.run(one.config, rules.timeout_seconds);
     if (world.stop()) return false;  // the program got the signal, too
     if (seen.failure.empty() && !seen.unfit.empty() && &one != arms.data()) {
       one.status = arm_status::refused;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison of configurations (`choice`), which run against each other in interleaved rounds. Each round
-// runs every configuration once, so that a disturbance of the machine hits all alike. The order rotates by one each
-// round (A B C, B C A, C A B, ...), so that none always runs first.
+// A comparison of configurations, which run against each other in interleaved rounds. Each round runs every
+// configuration once, so that a disturbance of the machine hits all alike. The order rotates by one each round (A B C,
+// B C A, C A B, ...), so that none always runs first.
 //
 // The leader is the configuration that beats the reference and all others that do, by the median of their ratios by
 // round. If three beat each other in a circle, it is the last of them. Ratios to the reference alone would not do. If
@@ -35,7 +35,7 @@ enum class arm_status : std::uint8_t {
 
 /// One arm of a comparison: a configuration with its results.
 struct arm {
-  choice what;
+  configuration config;
   std::vector<double> values = {};  ///< by round; an arm that left has fewer
   arm_status status = arm_status::running;
   unsigned ended_in = 0;              ///< the round in which it left, from 1
@@ -84,7 +84,7 @@ struct comparison_rules {
   /// What arms are compared with for fairness; none: they are not compared. If it is an arm of the comparison, that
   /// arm's runs are used. Otherwise it is run in addition in the first rounds_of_fair_reference rounds. Rounds without
   /// such a run use one of an earlier round.
-  std::optional<choice> fair_reference = {};
+  std::optional<configuration> fair_reference = {};
 };
 
 inline constexpr unsigned rounds_of_fair_reference = 5;

@@ -72,9 +72,9 @@ void doubts::add(const run_facts& one) {
   read_in_vain_ = read_in_vain_ || one.read_in_vain;
   without_library_.insert(one.without_library.begin(), one.without_library.end());
   if (one.timed_out) return;
-  if (one.choice == reference_) reference_seconds_.push_back(one.seconds);
-  ++statuses_[one.exit_status][one.choice];
-  if (one.exit_status == 0 && !one.output_cut) outputs_[one.choice].insert(digest_of(one.output));
+  if (one.configuration == reference_) reference_seconds_.push_back(one.seconds);
+  ++statuses_[one.exit_status][one.configuration];
+  if (one.exit_status == 0 && !one.output_cut) outputs_[one.configuration].insert(digest_of(one.output));
 }
 
 doubts::digest doubts::digest_of(std::string_view output) {
@@ -119,19 +119,19 @@ void doubts::put_short(std::vector<std::string>& list) const {
 /// The most frequent status is the usual one.
 void doubts::put_statuses(std::vector<std::string>& list) const {
   if (statuses_.size() < 2) return;
-  const auto all_of = [](const std::map<std::string, unsigned>& by_choice) {
+  const auto all_of = [](const std::map<std::string, unsigned>& by_configuration) {
     unsigned sum = 0;
-    for (const auto& [name, count] : by_choice) sum += count;
+    for (const auto& [name, count] : by_configuration) sum += count;
     return sum;
   };
   const auto usual = std::max_element(statuses_.begin(), statuses_.end(), [&](const auto& a, const auto& b) {
     return all_of(a.second) < all_of(b.second);
   });
   std::string words;
-  for (const auto& [status, by_choice] : statuses_) {
+  for (const auto& [status, by_configuration] : statuses_) {
     if (status == usual->first) continue;
-    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_choice)) +
-             ", the first of '" + by_choice.begin()->first + "'";
+    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_configuration)) +
+             ", the first of '" + by_configuration.begin()->first + "'";
   }
   list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
                  " in all others: not all runs did the same work, or a policy breaks the program");

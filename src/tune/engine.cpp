@@ -44,15 +44,15 @@ std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   return count;
 }
 
-choice with_site(choice what, const std::string& site, const std::string& kind) {
+configuration with_site(configuration config, const std::string& site, const std::string& kind) {
   const auto known =
-      std::find_if(what.sites.begin(), what.sites.end(), [&](const auto& one) { return one.site == site; });
-  if (known == what.sites.end()) {
-    what.sites.push_back({site, kind});
+      std::find_if(config.sites.begin(), config.sites.end(), [&](const auto& one) { return one.site == site; });
+  if (known == config.sites.end()) {
+    config.sites.push_back({site, kind});
   } else {
     known->kind = kind;
   }
-  return what;
+  return config;
 }
 
 const site_seen* find_site(const std::vector<site_seen>& sites, const std::string& name) {
@@ -132,15 +132,15 @@ class tuner {
     for (const arm& one : record.arms) put_refusal(one);
     const arm& reference = record.arms.front();
     if (reference.status == arm_status::failed && !world_.stop()) {
-      result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
+      result_.broken = "'" + name_of(reference.config) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
     return record;
   }
 
   /// None if no runs count for the reference.
-  std::optional<choice> fair_reference() const {
-    if (!asked_.counted_reference.empty()) return choice{asked_.counted_reference, {}};
+  std::optional<configuration> fair_reference() const {
+    if (!asked_.counted_reference.empty()) return configuration{asked_.counted_reference, {}};
     const bool first = result_.phases.empty();
     if (!first && result_.reference_sites.empty()) return std::nullopt;
     return result_.reference;
@@ -149,8 +149,8 @@ class tuner {
   void put_refusal(const arm& one) {
     if (one.status != arm_status::refused) return;
     const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
-                                    [&](const refusal& other) { return other.what == one.what; });
-    if (known == result_.refused.end()) result_.refused.push_back({one.what, one.reason});
+                                    [&](const refusal& other) { return other.config == one.config; });
+    if (known == result_.refused.end()) result_.refused.push_back({one.config, one.reason});
   }
 
   void cut_short(const phase_record& record) {
@@ -160,10 +160,10 @@ class tuner {
   void whole_program() {
     std::vector<arm> arms;
     arms.reserve(asked_.candidates.size());
-    for (const std::string& name : asked_.candidates) arms.push_back({.what = {name, {}}});
+    for (const std::string& name : asked_.candidates) arms.push_back({.config = {name, {}}});
     const phase_record& record = run_comparison("whole program", std::move(arms), first_phase_share, true, true);
     const arm& best = record.arms[leader(record.arms, asked_.way)];
-    result_.best = best.what;
+    result_.best = best.config;
     whole_is_better_ = would_drop(best, record.arms.front(), asked_.way);
     result_.sites = best.sites;
     put_reference_sites(record);
@@ -176,7 +176,8 @@ class tuner {
     result_.reference_runs = counted_runs_;
     for (const arm& one : record.arms) {
       const bool is_reference = &one == record.arms.data() && !one.sites.empty();
-      const bool counts_for_it = !asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}};
+      const bool counts_for_it =
+          !asked_.counted_reference.empty() && one.config == configuration{asked_.counted_reference, {}};
       if (!is_reference && !counts_for_it) continue;
       result_.reference_sites = one.sites;
       result_.reference_runs = one.values.size();
@@ -185,7 +186,7 @@ class tuner {
   }
 
   /// The configuration in which single sites get other locks: the best so far, or what stands for the reference.
-  choice base() const {
+  configuration base() const {
     if (!(result_.best == result_.reference) || asked_.site_base.empty()) return result_.best;
     return {asked_.site_base, {}};
   }
@@ -207,7 +208,7 @@ class tuner {
   /// First it tries single sites of the reference: the smallest change is preferred. Then the best for the whole
   /// program has to be surely better than that. Its own sites are tried only if it is, or if no site was changed.
   void site_by_site() {
-    const choice whole = result_.best;
+    const configuration whole = result_.best;
     const bool changes_all = !(whole == result_.reference);
     if (changes_all && result_.reference_sites.empty()) {
       result_.sites = waiting_sites(std::move(result_.sites));
@@ -237,13 +238,13 @@ class tuner {
   /// Changed sites are preferred, with their own kinds of lock or with those of the whole program's best. The whole
   /// program's best is taken only if it is surely better still, and by more than a little. `own`: the sites of the
   /// reference.
-  void choose_between_sites_and(const choice& whole, const std::vector<site_seen>& own) {
-    std::vector<arm> arms = {{.what = result_.best}};
-    choice alike = result_.best;
-    for (site_choice& one : alike.sites)
+  void choose_between_sites_and(const configuration& whole, const std::vector<site_seen>& own) {
+    std::vector<arm> arms = {{.config = result_.best}};
+    configuration alike = result_.best;
+    for (site_setting& one : alike.sites)
       if (std::string kind = kind_under(result_.sites, own, one.site); !kind.empty()) one.kind = std::move(kind);
-    if (!(alike == result_.best)) arms.push_back({.what = alike});
-    arms.push_back({.what = whole});
+    if (!(alike == result_.best)) arms.push_back({.config = alike});
+    arms.push_back({.config = whole});
     const phase_record& record =
         run_comparison(std::string(sites_or_whole), std::move(arms), second_phase_share, false, false);
     const std::size_t last = record.arms.size() - 1;
@@ -253,19 +254,19 @@ class tuner {
     const std::vector<double> ratios = round_ratios(record.arms[last], record.arms[best], asked_.way);
     const bool pays = surely_better(record.arms[last], record.arms[best], asked_.way) &&
                       observe::median_interval(ratios).median >= least_gain_of_changing_all;
-    result_.best = record.arms[pays ? last : best].what;
+    result_.best = record.arms[pays ? last : best].config;
   }
 
   /// Among many comparisons some show a gain by chance. So if several sites were changed, each change has to be surely
   /// better than all the others without it, in fresh rounds.
   void leave_out_needless_changes() {
-    const std::vector<site_choice> changes = result_.best.sites;
+    const std::vector<site_setting> changes = result_.best.sites;
     if (changes.size() < 2 || !going_on()) return;
-    std::vector<arm> arms = {{.what = result_.best}};
+    std::vector<arm> arms = {{.config = result_.best}};
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      choice without = result_.best;
+      configuration without = result_.best;
       without.sites.erase(without.sites.begin() + static_cast<std::ptrdiff_t>(i));
-      arms.push_back({.what = std::move(without)});
+      arms.push_back({.config = std::move(without)});
     }
     const phase_record& record =
         run_comparison(std::string(each_change), std::move(arms), second_phase_share, false, false);
@@ -290,9 +291,9 @@ class tuner {
   }
 
   void try_site(const site_seen& site, double share) {
-    std::vector<arm> arms = {{.what = result_.best}};
+    std::vector<arm> arms = {{.config = result_.best}};
     for (const std::string& kind : site.others) {
-      arms.push_back({.what = with_site(base(), site.counted.name, kind)});
+      arms.push_back({.config = with_site(base(), site.counted.name, kind)});
     }
     if (arms.size() == 1) return;
     if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
@@ -302,13 +303,13 @@ class tuner {
     const phase_record& record = run_comparison("site " + site.counted.name, std::move(arms), share, true, false);
     const std::size_t best = leader(record.arms, asked_.way);
     if (best != 0 && surely_better(record.arms[best], record.arms[0], asked_.way)) {
-      result_.best = record.arms[best].what;
+      result_.best = record.arms[best].config;
     }
   }
 
   void prove() {
     const phase_record& record =
-        run_comparison("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
+        run_comparison("proof", {{.config = result_.reference}, {.config = result_.best}}, 1, false, false);
     const std::vector<double> ratios = round_ratios(record.arms[1], record.arms[0], asked_.way);
     if (ratios.empty()) return;
     result_.gain = observe::median_interval(ratios);

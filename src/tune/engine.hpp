@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner: which configuration of locks (`choice`) makes a program better than the reference, which is what its user
-// has? And is that sure?
+// The tuner: which configuration of locks makes a program better than the reference, which is what its user has? And is
+// that sure?
 //
 //  - Baseline run (`rehearsal`): the reference, once. Does it run, does the metric match, how long does it take? Not
 //    counted.
@@ -58,7 +58,7 @@ struct cut_comparison {
 
 /// A configuration that was faster or slower, and let a thread starve.
 struct refusal {
-  choice what;
+  configuration config;
   std::string reason;  ///< one sentence, with figures
 };
 
@@ -69,8 +69,8 @@ struct outcome {
   /// if nothing counts for it.
   std::vector<site_seen> reference_sites;
   std::size_t reference_runs = 0;  ///< how many runs reference_sites adds up
-  choice reference;
-  choice best;                   ///< the result of phases 1 and 2; the reference if nothing looked better
+  configuration reference;
+  configuration best;            ///< the result of phases 1 and 2; the reference if nothing looked better
   bool proven = false;           ///< phase 3 says that best is better than the reference
   observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;     ///< rounds that `gain` is based on

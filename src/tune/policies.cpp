@@ -74,10 +74,10 @@ policies::policies(const std::vector<std::string>& candidates, offered_attempts 
   }
 }
 
-std::optional<policy::policy_set> policies::of(const choice& what) const {
-  std::optional<policy::policy_set> policy = by_name_.at(what.candidate);
+std::optional<policy::policy_set> policies::of(const configuration& config) const {
+  std::optional<policy::policy_set> policy = by_name_.at(config.candidate);
   if (!policy) return policy;
-  for (const site_choice& one : what.sites) {
+  for (const site_setting& one : config.sites) {
     auto at = std::find_if(policy->sites.begin(), policy->sites.end(),
                            [&](const auto& known) { return known.first == one.site; });
     if (at == policy->sites.end()) {

@@ -52,16 +52,16 @@ bool won(const phase_record& phase, std::size_t arm_index, const outcome& found,
   return phase.name == "whole program" || surely_better(phase.arms[arm_index], phase.arms[0], way);
 }
 
-const refusal* refusal_of(const outcome& found, const choice& what) {
-  const auto at =
-      std::find_if(found.refused.begin(), found.refused.end(), [&](const refusal& one) { return one.what == what; });
+const refusal* refusal_of(const outcome& found, const configuration& config) {
+  const auto at = std::find_if(found.refused.begin(), found.refused.end(),
+                               [&](const refusal& one) { return one.config == config; });
   return at == found.refused.end() ? nullptr : &*at;
 }
 
 /// ", except what was refused: 'tatas', 'mutex'"; empty if nothing was refused.
 std::string refused_names(const outcome& found) {
   std::string names;
-  for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.what) + "'";
+  for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.config) + "'";
   return names.empty() ? names : ", except what was refused: " + names;
 }
 
@@ -78,7 +78,7 @@ observe::point point_of(const table_row& row, const described& what) {
   made.params["phase"] = row.phase;
   made.threads = what.threads;
   made.place = what.place;
-  made.subject = name_of(row.arm->what);
+  made.subject = name_of(row.arm->config);
   made.metric = what.metric;
   made.unit = what.unit;
   made.way = what.way;
@@ -106,7 +106,7 @@ json fairness_json(const fairness_record& record) {
 }
 
 json row_json(const table_row& row) {
-  json made = {{"phase", row.phase}, {"candidate", name_of(row.arm->what)}, {"status", row.status}};
+  json made = {{"phase", row.phase}, {"candidate", name_of(row.arm->config)}, {"status", row.status}};
   if (row.reference) made["reference"] = true;
   if (row.winner) made["winner"] = true;
   if (row.arm->status == arm_status::refused) made["refused"] = row.arm->reason;
@@ -190,7 +190,7 @@ std::vector<std::string> refusal_words(const outcome& found) {
   std::vector<std::string> list;
   list.reserve(found.refused.size() + 1);
   for (const refusal& one : found.refused)
-    list.push_back("'" + name_of(one.what) + "' was refused: " + one.reason + ".");
+    list.push_back("'" + name_of(one.config) + "' was refused: " + one.reason + ".");
   if (!found.unjudged.empty())
     list.push_back("Whether a policy lets a thread starve was not judged, as what counts for '" +
                    name_of(found.reference) + "' failed: " + found.unjudged + ".");
@@ -229,7 +229,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
   for (const left_out& one : what.others)
     made["left_out"].push_back({{"candidates", one.names}, {"reason", one.reason}});
   for (const refusal& one : found.refused)
-    made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
+    made["refused"].push_back({{"candidate", name_of(one.config)}, {"reason", one.reason}});
   if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
   for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
   if (!what.warnings.empty()) made["warnings"] = what.warnings;

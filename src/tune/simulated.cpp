@@ -72,8 +72,8 @@ simulated_trial::simulated_trial(simulated_program what, std::optional<metric> n
       policies_(candidates, offered_by(program_.model)),
       stop_(stop) {}
 
-measured simulated_trial::run(const choice& what, double timeout_seconds) {
-  return run(policies_.of(what), timeout_seconds);
+measured simulated_trial::run(const configuration& config, double timeout_seconds) {
+  return run(policies_.of(config), timeout_seconds);
 }
 
 measured simulated_trial::run(const std::optional<policy::policy_set>& policy, double timeout_seconds) {

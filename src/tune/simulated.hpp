@@ -34,10 +34,10 @@ class simulated_trial final : public trial {
   /// Runs fail as those of program_trial do, and if the simulation cannot go on (deadlock, crash). Each seed is another
   /// run. So rounds differ as much as chance on that machine makes them differ. The threads' shares of the turns at a
   /// site are not counted.
-  measured run(const choice& what, double timeout_seconds) override;
+  measured run(const configuration& config, double timeout_seconds) override;
   measured run(const std::optional<policy::policy_set>& policy, double timeout_seconds);
 
-  std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
+  std::optional<policy::policy_set> policy_of(const configuration& config) const { return policies_.of(config); }
   unsigned threads() const noexcept { return threads_; }  ///< the maximum that a run had at one time; at least 1
 
  private:

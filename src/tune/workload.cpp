@@ -5,8 +5,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-measured workload_trial::run(const choice& what, double) {
-  const workloads::subject* lock = workloads::find_subject(what.candidate);
+measured workload_trial::run(const configuration& config, double) {
+  const workloads::subject* lock = workloads::find_subject(config.candidate);
   const auto seen = std::make_unique<workloads::outcome>(lock->runner_of(workloads::id_of(which_))(values_, how_));
   measured result;
   result.seconds = static_cast<double>(seen->elapsed_ns) * 1e-9;

@@ -34,38 +34,38 @@ class fake_program final : public tune::trial {
   std::vector<std::string> runs;                 ///< what ran, in order
   double clock = 0;
 
-  tune::measured run(const tune::choice& what, double timeout_seconds) override {
-    runs.push_back(tune::name_of(what));
-    const unsigned nth = ++runs_of_[what.candidate];
+  tune::measured run(const tune::configuration& config, double timeout_seconds) override {
+    runs.push_back(tune::name_of(config));
+    const unsigned nth = ++runs_of_[config.candidate];
     tune::measured seen;
-    if (const auto it = failing.find(what.candidate); it != failing.end()) {
-      if (!failing_from.contains(what.candidate) || nth >= failing_from[what.candidate]) seen.failure = it->second;
+    if (const auto it = failing.find(config.candidate); it != failing.end()) {
+      if (!failing_from.contains(config.candidate) || nth >= failing_from[config.candidate]) seen.failure = it->second;
     }
-    if (std::find(hanging.begin(), hanging.end(), what.candidate) != hanging.end()) {
+    if (std::find(hanging.begin(), hanging.end(), config.candidate) != hanging.end()) {
       timeouts.push_back(timeout_seconds);
       clock += timeout_seconds;
       seen.failure = "it was ended after " + std::to_string(static_cast<int>(timeout_seconds)) + " s";
       return seen;
     }
-    double value = seconds_of.at(what.candidate);
-    for (const auto& [site, kind] : what.sites) {
+    double value = seconds_of.at(config.candidate);
+    for (const auto& [site, kind] : config.sites) {
       if (const auto it = factor_of.find({site, kind}); it != factor_of.end()) value *= it->second;
     }
-    const auto own = noise_of.find(what.candidate);
+    const auto own = noise_of.find(config.candidate);
     value *= 1 + (own == noise_of.end() ? noise : own->second) * (2 * uniform() - 1);
     value *= 1 + drift * ((runs.size() / 7) % 2 == 0 ? 1 : -1);
     clock += value;
     seen.value = value;
     seen.seconds = value;
-    if (what.candidate == "unmodified") return seen;  // nothing counts there
+    if (config.candidate == "unmodified") return seen;  // nothing counts there
     for (const auto& [site, ns] : waiting) {
       observe::site_record record;
       record.name = site;
       record.acquisitions = 1000;
       record.contended = 100;
-      record.wait_ns = ns + more_waiting[what.candidate][site];
+      record.wait_ns = ns + more_waiting[config.candidate][site];
       seen.sites.push_back({record, kinds});
-      if (kinds_are_candidates) std::erase(seen.sites.back().others, what.candidate);
+      if (kinds_are_candidates) std::erase(seen.sites.back().others, config.candidate);
     }
     return seen;
   }
@@ -94,7 +94,7 @@ class fake_program final : public tune::trial {
 
 const tune::arm& arm_of(const tune::phase_record& record, const std::string& name) {
   for (const tune::arm& one : record.arms) {
-    if (tune::name_of(one.what) == name) return one;
+    if (tune::name_of(one.config) == name) return one;
   }
   throw std::out_of_range(name);
 }
@@ -363,8 +363,8 @@ TEST(tune, a_candidate_that_is_better_for_all_beats_a_single_site) {
   const auto between = std::find_if(found.phases.begin(), found.phases.end(),
                                     [](const auto& one) { return one.name == tune::sites_or_whole; });
   ASSERT_NE(between, found.phases.end());
-  EXPECT_EQ(tune::name_of(between->arms[0].what), "libc; k: mutex");
-  EXPECT_EQ(tune::name_of(between->arms[1].what), "mutex");
+  EXPECT_EQ(tune::name_of(between->arms[0].config), "libc; k: mutex");
+  EXPECT_EQ(tune::name_of(between->arms[1].config), "mutex");
 }
 
 TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
@@ -534,8 +534,8 @@ TEST(tune, a_slower_policy_without_known_waits_is_rejected_without_a_site) {
   program.seconds_of["ticket"] = 1.08;  // not slow enough to say so
   const auto found = program.tuned();
   for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
-    const bool is_tatas = row.phase == "whole program" && row.arm->what.candidate == "tatas";
-    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.arm->what);
+    const bool is_tatas = row.phase == "whole program" && row.arm->config.candidate == "tatas";
+    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.arm->config);
     if (is_tatas) {
       EXPECT_TRUE(row.status.ends_with("; rejected: 1.6 times as slow as what you have")) << row.status;
     }

@@ -11,7 +11,7 @@ namespace {
 /// Each run takes a second, whatever it runs with.
 class seconds final : public tune::trial {
  public:
-  tune::measured run(const tune::choice&, double) override {
+  tune::measured run(const tune::configuration&, double) override {
     ++runs;
     tune::measured one;
     one.value = one.seconds = 1;

@@ -34,8 +34,8 @@ class served_program final : public tune::trial {
   double clock = 0;
   std::vector<thread_turns> at_shutdown = {};  ///< threads at a site that comes before "hot"
 
-  tune::measured run(const tune::choice& what, double) override {
-    const std::string name = tune::name_of(what);
+  tune::measured run(const tune::configuration& config, double) override {
+    const std::string name = tune::name_of(config);
     const auto known = of.find(name);
     const shown now = known == of.end() ? shown{} : known->second(++runs[name]);
     if (known == of.end()) ++runs[name];
@@ -43,7 +43,7 @@ class served_program final : public tune::trial {
     seen.value = seen.seconds = now.seconds;
     if (name == failing) seen.failure = "exit status 3";
     clock += now.seconds;
-    if (what.candidate == "unmodified") return seen;
+    if (config.candidate == "unmodified") return seen;
     if (!at_shutdown.empty()) {
       observe::site_record before;
       before.name = "shutdown";
