@@ -85,7 +85,7 @@ class tuner {
   }
 
   outcome run() {
-    if (rehearse()) {
+    if (run_baseline()) {
       whole_program();
       if (asked_.by_sites && going_on()) site_by_site();
       if (!(result_.best == result_.reference) && going_on()) prove();
@@ -98,8 +98,8 @@ class tuner {
  private:
   bool going_on() const { return result_.broken.empty() && !world_.stop(); }
 
-  bool rehearse() {
-    world_.report({"rehearsal", 0, 0, name_of(result_.reference), 1});
+  bool run_baseline() {
+    world_.report({"baseline run", 0, 0, name_of(result_.reference), 1});
     const measured first = runs_.run(result_.reference, asked_.seconds);
     if (world_.stop()) return false;
     timeout_seconds_ = std::max(least_timeout_seconds, timeout_factor * first.seconds);

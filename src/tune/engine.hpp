@@ -2,7 +2,7 @@
 // The tuner: which configuration of locks makes a program better than the reference, which is what its user has? And is
 // that sure?
 //
-//  - Baseline run (`rehearsal`): the reference, once. Does it run, does the metric match, how long does it take? Not
+//  - Baseline run: the reference, once. Does it run, does the metric match, how long does it take? Not
 //    counted.
 //  - Phase 1: the candidates for the whole program are compared with each other (comparison.hpp).
 //  - Phase 2: the sites that wait most (together 95 % of all waiting, at most 6), one after the other. Each gets the

@@ -140,7 +140,7 @@ TEST(tune, drops_losers_at_the_fifth_round_and_never_the_reference) {
 TEST(tune, turns_the_order_of_the_rounds) {
   fake_program program = four();
   program.tuned();
-  // The rehearsal, then rounds of four, each starting one later.
+  // The baseline run, then rounds of four, each starting one later.
   const std::vector<std::string> expected = {"unmodified", "unmodified", "mutex",  "tatas",      "ticket",
                                              "mutex",      "tatas",      "ticket", "unmodified", "tatas",
                                              "ticket",     "unmodified", "mutex"};
@@ -402,7 +402,7 @@ TEST(tune, tries_at_most_six_sites) {
 TEST(tune, an_interruption_leaves_what_was_measured) {
   fake_program program = four();
   program.stop_after =
-      11;  // the rehearsal, two rounds of four, and two runs of the third round; the last is not counted
+      11;  // the baseline run, two rounds of four, and two runs of the third round; the last is not counted
   const auto found = program.tuned();
   EXPECT_TRUE(found.interrupted);
   EXPECT_FALSE(found.proven);
@@ -447,7 +447,7 @@ TEST(tune, keeps_to_the_time_that_it_has) {
 TEST(tune, names_the_comparison_that_the_time_ended) {
   fake_program program = four();
   program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only comparison
-  // 40 % of 30 s: the rehearsal and two rounds of 4.9 s.
+  // 40 % of 30 s: the baseline run and two rounds of 4.9 s.
   const auto found = program.tuned(
       {.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .rounds = 6, .seconds = 30});
   EXPECT_EQ(found.best, found.reference);
@@ -571,7 +571,7 @@ TEST(tune, tells_where_it_is) {
   const tune::question asked{.candidates = {"unmodified", "mutex", "tatas"}, .site_base = {}};
   tune::tune(program, asked, world);
   ASSERT_EQ(told.size(), program.runs.size());
-  EXPECT_EQ(told[0].phase, "rehearsal");
+  EXPECT_EQ(told[0].phase, "baseline run");
   EXPECT_EQ(told[1].phase, "whole program");
   EXPECT_EQ(told[1].round, 1u);
   EXPECT_EQ(told[1].rounds, 10u);
