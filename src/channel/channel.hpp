@@ -11,7 +11,7 @@
 // Who writes what: the launcher makes the file, fills the header and the policies, and answers site requests. Every process
 // of the program maps its head, and the blocks that it counts in. All zero beyond the header is valid. A program may
 // link another build than the launcher's: both sides compare `version` and `block_layout`. No pointer is stored: a
-// place in a program is a module and an offset in it.
+// position in a program is a module and an offset in it.
 #pragma once
 
 #include <atomic>
@@ -36,11 +36,12 @@ struct frame {
   char module[248] = {};  ///< the path of the file, as the dynamic linker has it; empty if unknown
 };
 
-/// A chain of calls, the innermost first, without frames of the preloaded library itself.
-struct place {
-  static constexpr unsigned most = 12;
+/// A call chain, the innermost frame first, without frames of the preloaded library itself. A site request may hold
+/// something else in one (asked_by).
+struct frame_list {
+  static constexpr unsigned max_frames = 12;
   std::uint32_t count = 0;
-  frame frames[most];
+  frame frames[max_frames];
 };
 
 /// What kind of object a site's lock is.
@@ -59,7 +60,7 @@ struct object_places {
 /// What a site request is about.
 enum class asked_by : std::uint32_t {
   calls,   ///< `where` is the chain of calls that made the lock
-  object,  ///< `where` has one frame, the place of the lock itself in a file's static storage
+  object,  ///< `where` has one frame, where the lock itself lies in a file's static storage
   name,    ///< the name of a txsync::site stands in the frames' `module` texts, one after the other (put_name())
 };
 
@@ -74,7 +75,7 @@ struct site_request {
   asked_by by{};
   /// Of a named site: the parts of policy::packed that its locks use, as a mask of the word.
   std::uint32_t heeded = 0;
-  place where;
+  frame_list where;
   // The answer:
   std::uint32_t site = 0;    // its number, 1 and up; 0: not counted (too many sites)
   std::uint32_t policy = 0;  // policy::packed; of a named site only what is said, else with nothing unsaid
@@ -101,7 +102,7 @@ struct diagnostic {
   std::uint32_t process = 0;
   std::uint32_t site = 0;
   std::uint32_t other_site = 0;
-  place where;
+  frame_list where;
 };
 
 /// Where a process says which program it is about to start. The launcher reads it, and the slot is free again. A
@@ -179,9 +180,9 @@ struct head {
 };
 
 /// The longest name of a site that is sent; a longer one is cut.
-inline constexpr std::size_t max_name_bytes = place::most * (sizeof(frame::module) - 1);
+inline constexpr std::size_t max_name_bytes = frame_list::max_frames * (sizeof(frame::module) - 1);
 /// Puts a name into a request, and cuts it if there is no room.
-void put_name(const char* name, place& out) noexcept;
+void put_name(const char* name, frame_list& out) noexcept;
 
 /// A request without an answer is given up when the launcher has not looked for so long.
 inline constexpr std::uint64_t launcher_patience_ns = 3'000'000'000;

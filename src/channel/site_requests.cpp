@@ -80,7 +80,7 @@ void give_back(const claim& mine) noexcept {
                          std::memory_order_release);  // pairs with claim_site_request()
 }
 
-void put_name(const char* name, place& out) noexcept {
+void put_name(const char* name, frame_list& out) noexcept {
   constexpr std::size_t room = sizeof(frame::module) - 1;
   std::size_t left = strnlen(name, max_name_bytes);
   for (out.count = 0; left != 0; ++out.count) {

@@ -91,9 +91,9 @@ const std::vector<function_at>& place_names::around(module& in, std::uint64_t of
   return known != in.known.end() ? known->second : in.known.emplace(offset, in.symbols->around(offset)).first->second;
 }
 
-place_name place_names::name(const channel::place& where, std::uint32_t process) {
+place_name place_names::name(const channel::frame_list& where, std::uint32_t process) {
   place_name outermost;  // the outermost wrapper, in case there is nothing else
-  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
+  for (std::uint32_t i = 0; i < where.count && i < channel::frame_list::max_frames; ++i) {
     const channel::frame& frame = where.frames[i];
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
@@ -125,7 +125,8 @@ std::vector<named_call> place_names::calls(const channel::frame& one, std::uint3
   return made;
 }
 
-object_name place_names::name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind) {
+object_name place_names::name_object(const channel::frame_list& where, std::uint32_t process,
+                                     channel::object_kind kind) {
   const channel::frame& frame = where.frames[0];
   const std::string path = path_of(frame, process);
   module& in = module_of(path);

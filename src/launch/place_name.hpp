@@ -45,7 +45,7 @@ class place_names {
   /// Sets the program of frames without a file name whose processes have ended.
   void set_program(const std::string& path) { program_ = path; }
 
-  place_name name(const channel::place& where, std::uint32_t process);
+  place_name name(const channel::frame_list& where, std::uint32_t process);
 
   /// The functions that contain a call, the innermost first. If none is known, one entry that says where the place is.
   std::vector<named_call> calls(const channel::frame& one, std::uint32_t process);
@@ -55,7 +55,7 @@ class place_names {
 
   /// Names the lock whose place is the one frame. The name is that of its symbol, with or without debug information. An
   /// array of locks has one name. So has an object of more than 4 KB: it may be an array of anything.
-  object_name name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind);
+  object_name name_object(const channel::frame_list& where, std::uint32_t process, channel::object_kind kind);
 
   /// Forgets files that have been replaced since then. To be called between two programs.
   void forget_changed_files();

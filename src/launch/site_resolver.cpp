@@ -143,9 +143,9 @@ void site_resolver::free_if_abandoned(site_request& request, const last_look& se
 
 namespace {
 
-std::string name_in(const channel::place& where) {
+std::string name_in(const channel::frame_list& where) {
   std::string name;
-  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i)
+  for (std::uint32_t i = 0; i < where.count && i < channel::frame_list::max_frames; ++i)
     name.append(where.frames[i].module, strnlen(where.frames[i].module, sizeof where.frames[i].module));
   return name;
 }
@@ -156,8 +156,8 @@ std::string name_in(const channel::place& where) {
 std::string site_resolver::key_of(const channel::site_request& request, const std::string& program) {
   if (request.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(request.where);
   std::string key = program + '\0' + (request.by == asked_by::object ? 'o' : 'c');
-  const channel::place& where = request.where;
-  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
+  const channel::frame_list& where = request.where;
+  for (std::uint32_t i = 0; i < where.count && i < channel::frame_list::max_frames; ++i) {
     const channel::frame& frame = where.frames[i];
     key.append(reinterpret_cast<const char*>(&frame.offset), sizeof frame.offset);
     key.append(frame.module, strnlen(frame.module, sizeof frame.module));

@@ -108,7 +108,7 @@ std::uint64_t call_chain::hash() const noexcept {
 
 call_chain chain_of_caller() noexcept {
   call_chain made;
-  made.count = unwind_caller(made.addresses, place::most);
+  made.count = unwind_caller(made.addresses, frame_list::max_frames);
   return made;
 }
 
@@ -117,7 +117,7 @@ void describe(std::uintptr_t address, frame& out) noexcept {
   put_frame(out, module.path, address - module.base);
 }
 
-void describe(const call_chain& chain, place& out) noexcept {
+void describe(const call_chain& chain, frame_list& out) noexcept {
   out.count = chain.count;
   for (std::uint32_t i = 0; i < chain.count; ++i) describe(chain.addresses[i], out.frames[i]);
 }
@@ -134,7 +134,7 @@ std::uint64_t static_place::file_hash() const noexcept {
   return hash;
 }
 
-void describe(const static_place& object, place& out) noexcept {
+void describe(const static_place& object, frame_list& out) noexcept {
   out.count = 1;
   put_frame(out.frames[0], object.path, object.offset);
 }

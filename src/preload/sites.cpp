@@ -192,7 +192,7 @@ bool first_time(std::uint64_t hash) noexcept {
 
 void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept {
   char line[512];
-  place where;
+  frame_list where;
   describe(chain, where);
   const int length =
       where.count == 0 ? std::snprintf(line, sizeof line, "txsync: %s\n", words_of(kind))
@@ -216,7 +216,7 @@ void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noe
   }
   quick_walk up(__builtin_frame_address(0));
   chain_search search(kind);
-  for (unsigned i = 0; i < place::most; ++i) {
+  for (unsigned i = 0; i < frame_list::max_frames; ++i) {
     const std::uintptr_t address = up.next();
     if (address == 0) break;
     if (const std::uint64_t known = search.find_with(address); known != 0)

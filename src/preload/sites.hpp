@@ -15,12 +15,12 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 using channel::diagnostic;
 using channel::diagnostic_kind;
 using channel::frame;
+using channel::frame_list;
 using channel::launchers_number;
 using channel::most_sites;
 using channel::object_kind;
 using channel::object_places;
 using channel::open_file;
-using channel::place;
 
 struct site_answer {
   std::uint32_t site = 0;

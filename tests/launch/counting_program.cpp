@@ -77,7 +77,7 @@ void open_channel() {
 
 /// A frame within a function: behind its first instruction.
 template <class Function>
-void add_frame(channel::place& where, Function* function) {
+void add_frame(channel::frame_list& where, Function* function) {
   Dl_info info{};
   link_map* map = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(function) + 1;
@@ -87,21 +87,21 @@ void add_frame(channel::place& where, Function* function) {
   std::strncpy(one.module, "/proc/self/exe", sizeof one.module - 1);
 }
 
-channel::place orders() {
-  channel::place made;
+channel::frame_list orders() {
+  channel::frame_list made;
   add_frame(made, shop::take_order);
   return made;
 }
 
-channel::place wrapped_bills() {
-  channel::place made;
+channel::frame_list wrapped_bills() {
+  channel::frame_list made;
   add_frame(made, shop::SpecialMutex::lock);
   add_frame(made, shop::bills::write);
   return made;
 }
 
-channel::place nowhere() {
-  channel::place made;
+channel::frame_list nowhere() {
+  channel::frame_list made;
   made.count = 1;
   made.frames[0].offset = 0x1234;
   std::strcpy(made.frames[0].module, "/nowhere/libgone.so.3");
@@ -124,7 +124,7 @@ channel::site_request& claim() {
   }
 }
 
-channel::site_request& pose(const channel::place& where, channel::object_kind kind, std::uint32_t process) {
+channel::site_request& pose(const channel::frame_list& where, channel::object_kind kind, std::uint32_t process) {
   channel::site_request& one = claim();
   one.process = process;
   one.kind = kind;
@@ -136,7 +136,7 @@ channel::site_request& pose(const channel::place& where, channel::object_kind ki
   return one;
 }
 
-answer ask(const channel::place& where, channel::object_kind kind = channel::object_kind::mutex) {
+answer ask(const channel::frame_list& where, channel::object_kind kind = channel::object_kind::mutex) {
   channel::site_request& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
   for (std::uint32_t seen = one.state; (seen & channel::site_request::turn_bits) != channel::site_request::answered;
        seen = one.state)
@@ -192,7 +192,7 @@ void ask_from_many_threads() {
   for (std::thread& one : all) {
     one = std::thread([] {
       for (int i = 0; i < 200; ++i) {
-        channel::place where = orders();
+        channel::frame_list where = orders();
         where.frames[0].offset += static_cast<unsigned>(i % 3);
         if (ask(where).site == 0) std::_Exit(93);
       }
@@ -241,7 +241,7 @@ void leave_stubborn_child_behind() {
 
 /// One more than the library can tell apart.
 void ask_for_many_places() {
-  channel::place where = nowhere();
+  channel::frame_list where = nowhere();
   std::uint32_t last = 0;
   std::uint32_t before = 0;
   for (unsigned i = 0; i < channel::most_sites + 1; ++i) {
