@@ -122,19 +122,19 @@ void describe(const call_chain& chain, frame_list& out) noexcept {
   for (std::uint32_t i = 0; i < chain.count; ++i) describe(chain.addresses[i], out.frames[i]);
 }
 
-static_place find_static(const void* object) noexcept {
+static_location find_static(const void* object) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   const module_of module = find_module(address);
   return {module.path, address - module.base};
 }
 
-std::uint64_t static_place::file_hash() const noexcept {
+std::uint64_t static_location::file_hash() const noexcept {
   std::uint64_t hash = 1;
   for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
   return hash;
 }
 
-void describe(const static_place& object, frame_list& out) noexcept {
+void describe(const static_location& object, frame_list& out) noexcept {
   out.count = 1;
   put_frame(out.frames[0], object.path, object.offset);
 }

@@ -32,15 +32,15 @@ void describe(std::uintptr_t address, frame& out) noexcept;
 void describe(const call_chain& chain, frame_list& out) noexcept;
 
 /// Where an object lies in the static storage of a loaded file.
-struct static_place {
+struct static_location {
   const char* path = nullptr;  ///< that the linker gives the file: empty for the program; null: in no file
   std::uint64_t offset = 0;
 
   /// Distinguishes files by their paths: another file may be loaded where the first one was.
   std::uint64_t file_hash() const noexcept;
 };
-static_place find_static(const void* object) noexcept;
-void describe(const static_place& object, frame_list& out) noexcept;
+static_location find_static(const void* object) noexcept;
+void describe(const static_location& object, frame_list& out) noexcept;
 
 /// Goes up the stack of the calling thread by the frame sizes that chain_of_caller() saw before. It never passes a
 /// frame that was seen with two sizes, and each step has to reach a known return address. So the addresses are those of

@@ -155,9 +155,9 @@ void remember_code(const std::uintptr_t*, std::uint32_t) noexcept {}
 call_chain chain_of_caller() noexcept { return {}; }
 std::uint64_t call_chain::hash() const noexcept { return 1; }
 void describe(const call_chain&, frame_list& out) noexcept { out = {}; }
-static_place find_static(const void*) noexcept { return {}; }
-std::uint64_t static_place::file_hash() const noexcept { return 1; }
-void describe(const static_place&, frame_list& out) noexcept { out = {}; }
+static_location find_static(const void*) noexcept { return {}; }
+std::uint64_t static_location::file_hash() const noexcept { return 1; }
+void describe(const static_location&, frame_list& out) noexcept { out = {}; }
 quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }

@@ -94,7 +94,7 @@ std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
   return 0;
 }
 
-site_answer site_of_object(channel::head& file, const static_place& object, object_kind kind) noexcept {
+site_answer site_of_object(channel::head& file, const static_location& object, object_kind kind) noexcept {
   const std::uint64_t in = mixed(object.file_hash(), static_cast<std::uint64_t>(kind));
   const std::uint64_t hash = mixed(in, object.offset) | 1;
   if (const std::uint64_t known = places.find(hash); known != 0) return answer_of(known);
@@ -211,8 +211,8 @@ void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noe
       file->is_one_policy != 0 && !needs_site(everywhere))
     return {0, everywhere, 0, true};
   if (!is_on_stack(object) && !is_on_main_heap(object)) {
-    const static_place place = find_static(object);
-    if (place.path != nullptr) return site_of_object(*file, place, kind);
+    const static_location location = find_static(object);
+    if (location.path != nullptr) return site_of_object(*file, location, kind);
   }
   quick_walk up(__builtin_frame_address(0));
   chain_search search(kind);
