@@ -48,9 +48,9 @@ struct frame_list {
 /// named: a txsync::site, whatever its locks are.
 enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier, named };
 
-/// The places of one static object whose locks share one site: every `step` from `begin` on, before `end`. Offsets in
+/// The offsets in one static object whose locks share one site: every `step` from `begin` on, before `end`. Offsets in
 /// the file, as in frames.
-struct object_places {
+struct object_offsets {
   std::uint64_t begin = 0, end = 0, step = 1;
   bool has(std::uint64_t offset) const noexcept {
     return offset >= begin && offset < end && step != 0 && (offset - begin) % step == 0;
@@ -81,7 +81,7 @@ struct site_request {
   std::uint32_t policy = 0;  // policy::packed; of a named site only what is said, else with nothing unsaid
   std::uint32_t said = 0;    // of a named site: which bits of `policy` are said
   std::uint32_t frames = 0;  // so many of the innermost frames decide it, whatever called them; 0: the whole chain
-  object_places same;        // of an object: where else the answer holds
+  object_offsets same;       // of an object: where else the answer holds
 };
 
 /// Something that the program did and should not have done, or that the library could not do.

@@ -34,8 +34,8 @@ struct place_name {
 
 /// A lock in the static storage of a file.
 struct object_name {
-  place_name name;              ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
-  channel::object_places same;  ///< the places with the same name, if there are several
+  place_name name;               ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
+  channel::object_offsets same;  ///< the offsets with the same name, if there are several
 };
 
 /// Names places, and remembers what it found. It opens a module once (up to a second with its debug information), and

@@ -66,7 +66,7 @@ class site_resolver {
   struct place_answer {
     std::uint32_t site = 0;
     std::uint32_t frames = 0;
-    channel::object_places same;
+    channel::object_offsets same;
   };
   const place_answer& answer_of(const channel::site_request& request, std::uint32_t process,
                                 const std::string& program);

@@ -33,7 +33,7 @@ struct told_answer {
   site_answer answer;
   bool is_told = false;
   std::uint32_t frames = 0;  // as in site_request
-  object_places same;
+  object_offsets same;
 };
 
 template <class Place>
@@ -64,7 +64,7 @@ site_answer without_place(channel::head& file) noexcept {
 /// size.
 struct known_object {
   std::uint64_t file = 0;
-  object_places places;
+  object_offsets offsets;
   std::uint64_t answer = 0;
   std::atomic<bool> is_written{false};  // release by its writer; pairs with the acquire of readers
 };
@@ -80,7 +80,7 @@ void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (number >= most_objects) return;
   known_object& one = objects[number];
   one.file = file;
-  one.places = told.same;
+  one.offsets = told.same;
   one.answer = word_of(told.answer);
   one.is_written.store(true, std::memory_order_release);
 }
@@ -89,7 +89,7 @@ void remember_object(std::uint64_t file, const told_answer& told) noexcept {
 std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
   for (const known_object& one : objects) {
     if (!one.is_written.load(std::memory_order_acquire)) continue;
-    if (one.file == file && one.places.has(offset)) return one.answer;
+    if (one.file == file && one.offsets.has(offset)) return one.answer;
   }
   return 0;
 }

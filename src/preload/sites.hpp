@@ -19,7 +19,7 @@ using channel::frame_list;
 using channel::launchers_number;
 using channel::most_sites;
 using channel::object_kind;
-using channel::object_places;
+using channel::object_offsets;
 using channel::open_file;
 
 struct site_answer {
