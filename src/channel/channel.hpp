@@ -169,8 +169,8 @@ struct head {
   std::atomic<std::uint32_t> diagnostics_given{0};  // may exceed max_diagnostics; those beyond it were dropped
   // How often a thread could not count because of its sandbox, a limit or a full disk.
   std::atomic<std::uint32_t> blocks_out_of_reach{0};
-  std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy, since their process had no room
-                                                      // to remember another place
+  std::atomic<std::uint64_t> locks_without_room{0};  // that got the default policy, since their process had no room
+                                                     // to remember another answer
   site_request site_requests[site_requests_at_once];
   diagnostic diagnostics[max_diagnostics];
   started_program started[starts_at_once];

@@ -250,7 +250,7 @@ class counted_launch {
                              std::to_string(resolver_.sites().size()) + " sites " +
                              (resolver_.refused() == 1 ? "was" : "were") + " not counted");
     }
-    if (const std::uint64_t lost = head.locks_without_place.load(std::memory_order_relaxed); lost != 0) {
+    if (const std::uint64_t lost = head.locks_without_room.load(std::memory_order_relaxed); lost != 0) {
       into.remarks.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
                              " not counted and had the default policy: a process remembers 32768 places that make "
                              "locks");

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "frame_rules.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 #include "loaded_object.hpp"
 #include "stack_frames.hpp"
 

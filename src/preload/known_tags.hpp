@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-#include "known_places.hpp"
+#include "known_answers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 

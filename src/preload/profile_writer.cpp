@@ -12,7 +12,7 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "call_chain.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 #include "loaded_code.hpp"
 #include "sites.hpp"
 

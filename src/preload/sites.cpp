@@ -8,7 +8,7 @@
 #include "acquisition.hpp"
 #include "call_chain.hpp"
 #include "channel/site_requests.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 #include "loaded_code.hpp"
 #include "main_heap.hpp"
 
@@ -16,10 +16,10 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-#ifndef TXSYNC_PRELOAD_PLACES
-#define TXSYNC_PRELOAD_PLACES 32'768  // in a macro, for a test that fills the table
+#ifndef TXSYNC_PRELOAD_ANSWERS
+#define TXSYNC_PRELOAD_ANSWERS 32'768  // in a macro, for a test that fills the table
 #endif
-constinit known_places<TXSYNC_PRELOAD_PLACES> places;
+constinit known_answers<TXSYNC_PRELOAD_ANSWERS> answers;
 
 std::uint64_t word_of(const site_answer& answer) noexcept {
   return std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1;
@@ -28,7 +28,7 @@ site_answer answer_of(std::uint64_t word, std::uintptr_t call = 0) noexcept {
   return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32)), call};
 }
 
-/// What the launcher answered about a place.
+/// What the launcher answered to a site request.
 struct told_answer {
   site_answer answer;
   bool is_told = false;
@@ -52,9 +52,9 @@ told_answer ask_site(channel::head& file, const Place& where, channel::asked_by 
   return made;
 }
 
-/// There is no room to remember another place, and a request for each lock would cost 0.1 ms.
-site_answer without_place(channel::head& file) noexcept {
-  file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+/// There is no room to remember another answer, and a request for each lock would cost 0.1 ms.
+site_answer without_room(channel::head& file) noexcept {
+  file.locks_without_room.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   return {0, policy::packed::of(file.default_policy), 0};
 }
 
@@ -97,13 +97,13 @@ std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
 site_answer site_of_object(channel::head& file, const static_location& object, object_kind kind) noexcept {
   const std::uint64_t in = mixed(object.file_hash(), static_cast<std::uint64_t>(kind));
   const std::uint64_t hash = mixed(in, object.offset) | 1;
-  if (const std::uint64_t known = places.find(hash); known != 0) return answer_of(known);
+  if (const std::uint64_t known = answers.find(hash); known != 0) return answer_of(known);
   if (const std::uint64_t known = find_object(in, object.offset); known != 0) return answer_of(known);
-  if (places.is_full()) return without_place(file);
+  if (answers.is_full()) return without_room(file);
   const told_answer told = ask_site(file, object, channel::asked_by::object, kind);
   if (!told.is_told) return told.answer;  // asked again, if the launcher comes back
   remember_object(in, told);
-  (void)places.remember(hash, word_of(told.answer));
+  (void)answers.remember(hash, word_of(told.answer));
   return told.answer;
 }
 
@@ -125,9 +125,9 @@ class chain_search {
   /// With one more frame; 0: not known.
   std::uint64_t find_with(std::uintptr_t address) noexcept {
     hash_ = mixed(hash_, address);
-    return places.find(hash_);
+    return answers.find(hash_);
   }
-  std::uint64_t find_whole() const noexcept { return places.find(hash_of_whole(hash_)); }
+  std::uint64_t find_whole() const noexcept { return answers.find(hash_of_whole(hash_)); }
 
  private:
   std::uint64_t hash_;
@@ -138,7 +138,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   const bool whole = told.frames == 0 || told.frames > chain.count;
   std::uint64_t hash = hash_of_no_frames(kind);
   for (std::uint32_t i = 0; i < (whole ? chain.count : told.frames); ++i) hash = mixed(hash, chain.addresses[i]);
-  (void)places.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
+  (void)answers.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
 }
 
 [[gnu::noinline]] site_answer site_by_unwinding(channel::head& file, object_kind kind) noexcept {
@@ -149,7 +149,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
       return answer_of(known, i == 0 ? chain.addresses[0] : 0);
   }
   if (const std::uint64_t known = search.find_whole(); known != 0) return answer_of(known);
-  if (places.is_full()) return without_place(file);
+  if (answers.is_full()) return without_room(file);
   const told_answer told = ask_site(file, chain, channel::asked_by::calls, kind);
   if (told.is_told) remember_chain(chain, kind, told);  // else asked again, if the launcher comes back
   return told.answer;
@@ -177,7 +177,7 @@ constexpr const char* words_of(diagnostic_kind kind) noexcept {
   return "";
 }
 
-/// True the first time for this place and kind.
+/// True the first time for this call chain and kind.
 bool first_time(std::uint64_t hash) noexcept {
   constexpr std::size_t size = 256;
   static constinit std::atomic<std::uint64_t> reported[size] = {};

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "call_chain.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 

@@ -299,7 +299,7 @@ const std::map<std::string, deed> deeds = {
     {"chatter", chatter},
     {"stdin", [] { std::printf("%d\n", std::getchar()); }},
     {"environment", [] { std::printf("%s|%s\n", std::getenv("LD_PRELOAD"), std::getenv("SHOP")); }},
-    {"placeless", [] { file->locks_without_place += 7; }},
+    {"placeless", [] { file->locks_without_room += 7; }},
     {"nothing", [] {}},
     {"exit3", [] { std::exit(3); }},
     {"_exit4", [] { _exit(4); }},

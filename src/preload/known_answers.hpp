@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places that the launcher has answered for, by hash: open addressing, never emptied, shared by all threads.
+// The launcher's answers, by a hash of what was asked for: open addressing, never emptied, shared by all threads.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) noexcept
   return product ^ product >> 29;
 }
 
-/// Holds `most` places; room for twice as many keeps searches short. Hashes and answers are never 0.
+/// Holds `most` answers; room for twice as many keeps searches short. Hashes and answers are never 0.
 template <std::size_t most>
-class known_places {
+class known_answers {
  public:
   static constexpr std::size_t slots = 2 * most;
   static constexpr std::size_t longest_search = 64;
