@@ -113,16 +113,16 @@ algorithm lock_under(lock_tag tag) noexcept {
 /// Not within an elided critical section: it would end that.
 site* runs_ahead_by(lock_tag tag) noexcept {
   if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
-  speculating_site& its = speculating_site_of(tag.role());
-  return its.choices().warms && !warm_up_is_off(its.place) ? &its.place : nullptr;
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return speculating.choices().warms && !warm_up_is_off(speculating.lock_site) ? &speculating.lock_site : nullptr;
 }
 
 void runs_ahead_of(const mutex_state& mutex) noexcept { waited_for = &mutex; }
 
 void count_for_trials(lock_tag tag) noexcept {
   if (!tag.has_role()) return;
-  const speculating_site& its = speculating_site_of(tag.role());
-  if (its.choices().warms) detail::count_warm_section(its.place, false);
+  const speculating_site& speculating = speculating_site_of(tag.role());
+  if (speculating.choices().warms) detail::count_warm_section(speculating.lock_site, false);
 }
 
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept { return lock_of(mutex).try_acquire(how, process_mark); }
@@ -152,13 +152,15 @@ void settle_here(mutex_state& mutex, algorithm how) noexcept {
 void release(mutex_state& mutex, algorithm how) noexcept { lock_of(mutex).release(how, mark_for(how)); }
 
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& its = speculating_site_of(tag.role());
-  return detail::enter_elided(its.place, &mutex.word, latch_mode::exclusive, detail::held_as(its.choices().under));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                              detail::held_as(speculating.choices().under));
 }
 
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& its = speculating_site_of(tag.role());
-  return detail::try_enter_elided(its.place, &mutex.word, latch_mode::exclusive, detail::held_as(its.choices().under));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::try_enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                                  detail::held_as(speculating.choices().under));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

@@ -76,11 +76,11 @@ void give_up(pthread_mutex_t* raw) noexcept {
 constexpr int inside_attempt = -1;
 
 /// The result of the last try; EBUSY: there is nothing more to run ahead.
-int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
+int run_ahead(pthread_mutex_t* raw, site& lock_site) noexcept {
   const auto is_over = [](const void* mutex, std::uint64_t) noexcept {
     return word_of(static_cast<pthread_mutex_t*>(const_cast<void*>(mutex))) == 0;
   };
-  warm_wait ahead(place);
+  warm_wait ahead(lock_site);
   runs_ahead_of(state_of(raw));
   int status = EBUSY;
   while (status == EBUSY) {

@@ -163,9 +163,9 @@ struct function_entry {
 
 bool read_function(byte_pointer begin, std::uintptr_t address, function_entry& out) noexcept {
   reader from = entry_at(begin);
-  const byte_pointer place = from.position();
+  const byte_pointer position = from.position();
   const auto to_common = from.fixed<std::uint32_t>();
-  if (to_common == 0 || !read_common(place - to_common, out.common)) return false;
+  if (to_common == 0 || !read_common(position - to_common, out.common)) return false;
   out.begin = pointer_of(from, out.common.addresses);
   const std::uint64_t bytes = number_of(from, out.common.addresses & encoding::format);
   if (address < out.begin || address - out.begin >= bytes) return false;

@@ -81,10 +81,10 @@ void write_record(chain_area& area, chain_record& one, const addresses& chain) n
   one.process = launchers_number(*open_file());
   remember_code(chain.all, chain.count);
   for (std::uint32_t i = 0; i < chain.count; ++i) {
-    frame place;
-    describe(chain.all[i], place);
-    one.offsets[i] = place.offset;
-    one.files[i] = place.module[0] == '\0' ? chain_record::no_file : file_number(area, place.module);
+    frame described;
+    describe(chain.all[i], described);
+    one.offsets[i] = described.offset;
+    one.files[i] = described.module[0] == '\0' ? chain_record::no_file : file_number(area, described.module);
   }
   one.count = chain.count;
   errno = saved_errno;

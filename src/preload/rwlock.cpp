@@ -169,7 +169,8 @@ detail::held_test held_test_of(const rwlock_state& lock, rw_mode mode) noexcept 
 }
 
 /// 0: in an attempt that runs the critical section. EBUSY: a try finds the lock held. -1: the lock is to be taken.
-int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode mode, const wait_spec& spec) noexcept {
+int elide(const rwlock_state& lock, site& lock_site, detail::held_test held, rw_mode mode,
+          const wait_spec& spec) noexcept {
   const latch_mode latch = mode == rw_mode::read ? latch_mode::shared : latch_mode::exclusive;
   const void* const word = word_of(lock);
   if (spec.waits && spec.until == nullptr) {
@@ -177,9 +178,9 @@ int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode
     // that, outside the attempt.
     if (runs_elided(lock) && (mode == rw_mode::write || detail::elided_mode(word) == latch_mode::exclusive))
       leave_attempt();
-    return detail::enter_elided(place, word, latch, held) ? 0 : -1;
+    return detail::enter_elided(lock_site, word, latch, held) ? 0 : -1;
   }
-  const detail::try_outcome tried = detail::try_enter_elided(place, word, latch, held);
+  const detail::try_outcome tried = detail::try_enter_elided(lock_site, word, latch, held);
   if (tried == detail::try_outcome::elided) return 0;
   if (tried == detail::try_outcome::try_lock) return -1;
   if (!spec.waits) return EBUSY;
@@ -190,7 +191,7 @@ int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode
 /// Out of line, like everything that only elided locks need: other locks' path stays short.
 [[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   forget_parents_sleepers(lock);  // or an attempt would wait for one of them
-  return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, mode), mode, spec);
+  return elide(lock, speculating_site_of(tag.role()).lock_site, held_test_of(lock, mode), mode, spec);
 }
 
 // ---- as a reader-writer lock or as a mutex
@@ -229,7 +230,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec&
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
   if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
-    const int answer = elide(lock, speculating_site_of(by.role()).place, detail::held_as(under), mode, spec);
+    const int answer = elide(lock, speculating_site_of(by.role()).lock_site, detail::held_as(under), mode, spec);
     if (answer >= 0) return answer;
   }
   count_for_trials(by);

@@ -36,9 +36,9 @@ bool make_block(std::uint32_t index) noexcept {
 bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept {
   if (!make_block(number / site_block::sites)) return false;
   speculating_site& made = speculating_site_of(number);
-  if (!made.has_choices()) made.place.set_policy(asked.word());
+  if (!made.has_choices()) made.lock_site.set_policy(asked.word());
   const auto what = choices.elides ? detail::speculation::elision : detail::speculation::warm_up;
-  if (detail::decide_state(made.place, what).place() == nullptr) {
+  if (detail::decide_state(made.lock_site, what).place() == nullptr) {
     // Nothing is decided in an attempt, and a lock's kind is final. So the critical section starts again outside the
     // attempt.
     machine::abort<machine::attempt_status::code_fall_back>();

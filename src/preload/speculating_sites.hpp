@@ -25,7 +25,7 @@ struct site_choices {
 class speculating_site {
  public:
   /// `number`: the launcher's for the site.
-  explicit speculating_site(std::uint32_t number) noexcept : place(observe::site_registry::numbered(number)) {}
+  explicit speculating_site(std::uint32_t number) noexcept : lock_site(observe::site_registry::numbered(number)) {}
 
   /// Requires: set_choices(). acquire pairs with the release there.
   site_choices choices() const noexcept {
@@ -42,7 +42,7 @@ class speculating_site {
     choices_.compare_exchange_strong(none, kept, std::memory_order_release, std::memory_order_relaxed);
   }
 
-  site place;
+  site lock_site;
 
  private:
   static constexpr std::uint32_t under_bits = 0xFF;
