@@ -48,8 +48,9 @@ struct range {
 };
 
 range own_range() noexcept {
-  const dl_find_object found = loaded_object(reinterpret_cast<std::uintptr_t>(&chain_of_caller));
-  return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), reinterpret_cast<std::uintptr_t>(found.dlfo_map_end)};
+  const dl_find_object object = loaded_object(reinterpret_cast<std::uintptr_t>(&chain_of_caller));
+  return {reinterpret_cast<std::uintptr_t>(object.dlfo_map_start),
+          reinterpret_cast<std::uintptr_t>(object.dlfo_map_end)};
 }
 
 struct walk {
@@ -77,14 +78,14 @@ struct walk {
   }
 }
 
-void put_frame(frame& one, const char* path, std::uint64_t offset) noexcept {
-  one.offset = offset;
-  std::memset(one.module, 0, sizeof one.module);
+void put_frame(frame& out, const char* path, std::uint64_t offset) noexcept {
+  out.offset = offset;
+  std::memset(out.module, 0, sizeof out.module);
   if (path == nullptr) return;
   if (path[0] != '\0')
-    std::strncpy(one.module, path, sizeof one.module - 1);
+    std::strncpy(out.module, path, sizeof out.module - 1);
   else  // the program itself, which has no name for the linker
-    describe_program(one.module, sizeof one.module);
+    describe_program(out.module, sizeof out.module);
 }
 
 }  // namespace
@@ -107,9 +108,9 @@ std::uint64_t call_chain::hash() const noexcept {
 }
 
 call_chain chain_of_caller() noexcept {
-  call_chain made;
-  made.count = unwind_caller(made.addresses, frame_list::max_frames);
-  return made;
+  call_chain chain;
+  chain.count = unwind_caller(chain.addresses, frame_list::max_frames);
+  return chain;
 }
 
 void describe(std::uintptr_t address, frame& out) noexcept {

@@ -62,16 +62,16 @@ void report_start(const char* path, bool searched) noexcept {
   channel::head* const file = open_file();
   if (file == nullptr || path == nullptr || path[0] == '\0') return;
   const bool along_path = searched && std::strchr(path, '/') == nullptr;
-  for (channel::started_program& one : file->started) {
+  for (channel::started_program& slot : file->started) {
     std::uint32_t state = channel::started_program::free;
     // acquire pairs with the launcher's release. If all are taken, the launcher is late, and this start is not
     // reported.
-    if (!one.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
+    if (!slot.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
       continue;
-    const bool is_there = put_path(one.path, path, along_path);
+    const bool is_there = put_path(slot.path, path, along_path);
     // release: the path; pairs with the launcher's acquire
-    one.state.store(is_there ? channel::started_program::told : channel::started_program::free,
-                    std::memory_order_release);
+    slot.state.store(is_there ? channel::started_program::told : channel::started_program::free,
+                     std::memory_order_release);
     if (!is_there) return;
     file->doorbell.fetch_add(1, std::memory_order_seq_cst);
     machine::unpark_shared(file->doorbell, 1);

@@ -45,11 +45,11 @@ int owner_of(pthread_mutex_t* raw) noexcept {
 /// Whether the calling thread has locked it. In the child of a fork, the C library does not know what the thread held.
 enum class ownership : std::uint8_t { mine, none, another, unknown };
 ownership ownership_of(pthread_mutex_t* raw) noexcept {
-  const std::uint32_t mine = thread_number();
-  if (mine >= first_own_number) return ownership::unknown;  // a sandbox hides the kernel's numbers (sandbox.cpp)
+  const std::uint32_t number = thread_number();
+  if (number >= first_own_number) return ownership::unknown;  // a sandbox hides the kernel's numbers (sandbox.cpp)
   if (word_of(raw) == 0) return ownership::none;
   const auto owner = static_cast<std::uint32_t>(owner_of(raw));
-  if (owner == mine) return ownership::mine;
+  if (owner == number) return ownership::mine;
   return is_callers(owner, raw) ? ownership::unknown : ownership::another;
 }
 

@@ -26,11 +26,11 @@ class known_answers {
   /// 0: not known.
   std::uint64_t find(std::uint64_t hash) const noexcept {
     for (std::size_t step = 0; step < longest_search; ++step) {
-      const entry& one = table_[(hash + step) % slots];
+      const entry& slot = table_[(hash + step) % slots];
       // relaxed, here and below: hash and answer are numbers; nothing else is read because of them
-      const std::uint64_t seen = one.hash.load(std::memory_order_relaxed);
-      if (seen == hash) return one.answer.load(std::memory_order_relaxed);
-      if (seen == 0) return 0;
+      const std::uint64_t found_hash = slot.hash.load(std::memory_order_relaxed);
+      if (found_hash == hash) return slot.answer.load(std::memory_order_relaxed);
+      if (found_hash == 0) return 0;
     }
     return 0;
   }
@@ -41,12 +41,12 @@ class known_answers {
   bool remember(std::uint64_t hash, std::uint64_t answer) noexcept {
     if (is_full()) return false;
     for (std::size_t step = 0; step < longest_search; ++step) {
-      entry& one = table_[(hash + step) % slots];
-      std::uint64_t seen = 0;
-      const bool is_new = one.hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed);
-      if (!is_new && seen != hash) continue;
+      entry& slot = table_[(hash + step) % slots];
+      std::uint64_t expected = 0;
+      const bool is_new = slot.hash.compare_exchange_strong(expected, hash, std::memory_order_relaxed);
+      if (!is_new && expected != hash) continue;
       if (is_new) count_.fetch_add(1, std::memory_order_relaxed);
-      one.answer.store(answer, std::memory_order_relaxed);
+      slot.answer.store(answer, std::memory_order_relaxed);
       return true;
     }
     return false;

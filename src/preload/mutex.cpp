@@ -68,9 +68,9 @@ lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) return lock_tag(bits);
-  const lock_tag mine = decide_mutex(mutex, call);
+  const lock_tag decided = decide_mutex(mutex, call);
   detail::forget_left(&mutex.word.queue, so_far);
-  if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
+  if (mutex.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_relaxed)) return decided;
   return lock_tag(bits);
 }
 
@@ -93,8 +93,8 @@ void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   mutex.hold.store(hold, std::memory_order_relaxed);
 }
 
-void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, acquire_kind kind) noexcept {
-  settle_here(mutex, how);
+void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, acquire_kind kind) noexcept {
+  settle_here(mutex, lock_algorithm);
   become_owner(mutex, tag.site());
   if (watches_order()) [[unlikely]]
     acquired_in_order(&mutex, tag.site(), kind);
@@ -129,25 +129,25 @@ int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
 template <class Deadline>
 int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   mutex_state& mutex = state_of(raw);
-  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;  // destroyed
   if (runs_ahead()) return 0;
   if (is_callers(mutex)) [[unlikely]] {
     const int status = relock(mutex, tag, true);
     if (status >= 0) return status;
   }
-  const algorithm how = lock_under(tag);
+  const algorithm lock_algorithm = lock_under(tag);
   count_for_trials(tag);
-  if (!try_acquire(mutex, how)) {
+  if (!try_acquire(mutex, lock_algorithm)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
     take_slow_unlock(mutex);  // by the thread that has it
-    const acquire_result result = acquire(mutex, tag, how, until, lock_call::mutex);
+    const acquire_result result = acquire(mutex, tag, lock_algorithm, until, lock_call::mutex);
     if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
-    become_owner_of_any(mutex, tag, how, acquire_kind::waits);
+    become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::waits);
     take_slow_unlock(mutex);
     return 0;
   }
-  become_owner_of_any(mutex, tag, how, acquire_kind::waits);
+  become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::waits);
   return 0;
 }
 
@@ -191,7 +191,7 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.ha
 /// A recursive or error-checking mutex of the caller's. False is no statement: the caller may hold it since before a
 /// fork.
 bool is_plainly_callers(const mutex_state& mutex) noexcept {
-  return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
+  return quick_tag(mutex).lock_algorithm() == algorithm::checked_futex && mutex.owner() == my_number;
 }
 
 [[gnu::noinline]] int lock_ours_slowly(pthread_mutex_t* raw) noexcept {
@@ -207,7 +207,7 @@ int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
 /// In steps, so that mutexes of the C library save no registers here.
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return lock_foreign(raw, tag);
   if (tag.bits() == 0) return lock_undecided(raw, caller());
   return lock_ours_slowly(raw);
 }
@@ -252,7 +252,7 @@ int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) 
   if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
   if (is_left_to_libc(tag)) return unlock_foreign(raw, tag);
-  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
   if (runs_ahead()) {
     unlock_ahead(mutex);
@@ -271,7 +271,7 @@ int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) 
 
 [[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
-  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return unlock_foreign(raw, tag);
   return unlock_ours_slowly(raw);
 }
 
@@ -297,7 +297,7 @@ int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) 
 /// The first lock of a mutex that no function has initialised. It may live for little more than this critical section.
 [[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept {
   const lock_tag tag = tag_of(state_of(raw), call);
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return lock_foreign(raw, tag);
   return tag.is_fast() ? lock_mutex(raw) : lock_ours_slowly(raw);
 }
 
@@ -314,7 +314,7 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
   if (is_left_to_libc(tag)) return try_lock_foreign(raw, tag);
-  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
   if (runs_ahead()) return 0;
@@ -322,9 +322,9 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;
   }
-  const algorithm how = lock_under(tag);
-  if (!try_acquire(mutex, how)) return EBUSY;
-  become_owner_of_any(mutex, tag, how, acquire_kind::tries);
+  const algorithm lock_algorithm = lock_under(tag);
+  if (!try_acquire(mutex, lock_algorithm)) return EBUSY;
+  become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::tries);
   return 0;
 }
 
@@ -374,7 +374,7 @@ lock_tag decided_tag(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(m
 bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (tag.how() == algorithm::unknown || is_left_to_libc(tag) || machine::active()) return false;
+  if (tag.lock_algorithm() == algorithm::unknown || is_left_to_libc(tag) || machine::active()) return false;
   return is_callers(mutex);
 }
 
@@ -391,7 +391,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(mutex);
   // A wait in an attempt: the critical section starts again with the lock.
   leave_attempt();
-  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;  // destroyed
   if (!is_left_to_libc(tag) && !is_callers(mutex)) {
     report(diagnostic_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation

@@ -62,9 +62,9 @@ rw_tag tag_of(rwlock_state& lock) noexcept {
   std::uint16_t bits = lock.tag.load(std::memory_order_acquire);
   if (bits != 0) [[likely]]
     return rw_tag(bits);
-  const rw_tag mine = decide_rwlock(lock);
+  const rw_tag decided = decide_rwlock(lock);
   // acq_rel: the tag of the mutex, from and to the thread that is first
-  if (lock.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_acq_rel)) return mine;
+  if (lock.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_acq_rel)) return decided;
   return rw_tag(bits);
 }
 
@@ -247,8 +247,8 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec&
 }
 
 int lock_ours(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
-  return tag.how() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, mode, spec)
-                                             : lock_as_rwlock(lock, tag, mode, spec);
+  return tag.lock_algorithm() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, mode, spec)
+                                                        : lock_as_rwlock(lock, tag, mode, spec);
 }
 
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
@@ -333,7 +333,7 @@ int wait_for_foreign(pthread_rwlock_t* raw, rw_mode mode, const wait_spec& spec)
   if (spec.until != nullptr && !is_time(*spec.until)) return EINVAL;
   rwlock_state& lock = state_of(raw);
   const rw_tag tag = tag_of(lock);
-  if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, mode, spec);
+  if (tag.lock_algorithm() == rw_algorithm::libc) return lock_foreign(raw, tag, mode, spec);
   return lock_ours(lock, tag, mode, spec);
 }
 
@@ -342,20 +342,20 @@ bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || cloc
 int destroy(pthread_rwlock_t* raw) noexcept {
   rwlock_state& lock = state_of(raw);
   const rw_tag tag(lock.tag.load(std::memory_order_relaxed));
-  if (tag.how() == rw_algorithm::libc) {
+  if (tag.lock_algorithm() == rw_algorithm::libc) {
     const int status = next().rwlock_destroy(raw);
     if (status == 0) lock.tag.store(0, std::memory_order_relaxed);
     return status;
   }
   if (runs_elided(lock) || runs_ahead()) leave_attempt();
-  const bool held = tag.how() == rw_algorithm::as_mutex
+  const bool held = tag.lock_algorithm() == rw_algorithm::as_mutex
                         ? lock.mutex.owner() != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
     report_outside_attempt(diagnostic_kind::destroyed_locked, tag);
     return 0;  // the C library's answer, which also leaves the lock unchanged
   }
-  if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
+  if (tag.lock_algorithm() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
   lock.tag.store(0, std::memory_order_relaxed);
   return 0;
 }
@@ -406,13 +406,14 @@ TXSYNC_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_
 TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   rwlock_state& state = state_of(lock);
   const rw_tag tag = tag_of(state);
-  if (tag.how() == rw_algorithm::libc) {
+  if (tag.lock_algorithm() == rw_algorithm::libc) {
     observe::detail::hold_ends_if_timed(lock);
     const int status = next().rwlock_unlock(lock);
     if (tag.site() != 0) released(lock);
     return status;
   }
-  const int status = tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
+  const int status =
+      tag.lock_algorithm() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
   if (tag.site() != 0 && !runs_ahead()) released(lock);
   return status;
 }

@@ -38,18 +38,18 @@ struct told_answer {
 
 template <class Place>
 told_answer ask_site(channel::head& file, const Place& where, channel::asked_by by, object_kind kind) noexcept {
-  told_answer made{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
-  const channel::claim mine = channel::claim_site_request(file);
-  if (mine.slot == nullptr) return made;
-  channel::site_request& request = *mine.slot;
+  told_answer told{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
+  const channel::claim claimed = channel::claim_site_request(file);
+  if (claimed.slot == nullptr) return told;
+  channel::site_request& request = *claimed.slot;
   request.kind = kind;
   request.by = by;
   describe(where, request.where);
-  if (!channel::ask(file, mine)) return made;
+  if (!channel::ask(file, claimed)) return told;
   const std::uint32_t site = request.site <= channel::most_sites ? request.site : 0;
-  made = {{site, policy::packed::of(request.policy), 0}, true, request.frames, request.same};
-  channel::give_back(mine);
-  return made;
+  told = {{site, policy::packed::of(request.policy), 0}, true, request.frames, request.same};
+  channel::give_back(claimed);
+  return told;
 }
 
 /// There is no room to remember another answer, and a request for each lock would cost 0.1 ms.
@@ -78,18 +78,18 @@ void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (objects_given.load(std::memory_order_relaxed) >= most_objects) return;
   const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
   if (number >= most_objects) return;
-  known_object& one = objects[number];
-  one.file = file;
-  one.offsets = told.same;
-  one.answer = word_of(told.answer);
-  one.is_written.store(true, std::memory_order_release);
+  known_object& known = objects[number];
+  known.file = file;
+  known.offsets = told.same;
+  known.answer = word_of(told.answer);
+  known.is_written.store(true, std::memory_order_release);
 }
 
 /// 0: not known.
 std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
-  for (const known_object& one : objects) {
-    if (!one.is_written.load(std::memory_order_acquire)) continue;
-    if (one.file == file && one.offsets.has(offset)) return one.answer;
+  for (const known_object& known : objects) {
+    if (!known.is_written.load(std::memory_order_acquire)) continue;
+    if (known.file == file && known.offsets.has(offset)) return known.answer;
   }
   return 0;
 }
@@ -182,10 +182,11 @@ bool first_time(std::uint64_t hash) noexcept {
   constexpr std::size_t size = 256;
   static constinit std::atomic<std::uint64_t> reported[size] = {};
   for (std::size_t step = 0; step < size; ++step) {
-    std::atomic<std::uint64_t>& one = reported[(hash + step) % size];
-    std::uint64_t seen = 0;
-    if (one.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) return true;  // relaxed: a set of numbers
-    if (seen == hash) return false;
+    std::atomic<std::uint64_t>& slot = reported[(hash + step) % size];
+    std::uint64_t expected = 0;
+    // relaxed: a set of numbers
+    if (slot.compare_exchange_strong(expected, hash, std::memory_order_relaxed)) return true;
+    if (expected == hash) return false;
   }
   return false;
 }
@@ -234,12 +235,12 @@ void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) 
   if (file == nullptr) return report_on_standard_error(kind, chain);
   const std::uint32_t number = file->diagnostics_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
   if (number >= channel::head::max_diagnostics) return;
-  diagnostic& one = file->diagnostics[number];
-  one.process = launchers_number(*file);
-  one.site = site;
-  one.other_site = other_site;
-  describe(chain, one.where);
-  one.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
+  diagnostic& record = file->diagnostics[number];
+  record.process = launchers_number(*file);
+  record.site = site;
+  record.other_site = other_site;
+  describe(chain, record.where);
+  record.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -34,10 +34,10 @@ class speculating_site {
   }
   bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
   /// The first choices stay.
-  void set_choices(const site_choices& made) noexcept {
+  void set_choices(const site_choices& choices) noexcept {
     std::uint32_t none = 0;
-    const std::uint32_t kept = set_bit | (made.elides ? elides_bit : 0) | (made.warms ? warms_bit : 0) |
-                               static_cast<std::uint32_t>(made.under);
+    const std::uint32_t kept = set_bit | (choices.elides ? elides_bit : 0) | (choices.warms ? warms_bit : 0) |
+                               static_cast<std::uint32_t>(choices.under);
     // release: the policy, before others find the choices; relaxed: another thread's are as good
     choices_.compare_exchange_strong(none, kept, std::memory_order_release, std::memory_order_relaxed);
   }

@@ -110,21 +110,21 @@ TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
     site_asks(1, kind);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_FALSE(is_elided(mutex));
-    EXPECT_EQ(tag_of(mutex).how(), algorithm::futex);
+    EXPECT_EQ(tag_of(mutex).lock_algorithm(), algorithm::futex);
   }
   site_asks(1, policy::elision_kind::eager, true, policy::lock_kind::libc);
   pthread_mutex_t foreign = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(foreign));
-  EXPECT_EQ(tag_of(foreign).how(), algorithm::libc);
+  EXPECT_EQ(tag_of(foreign).lock_algorithm(), algorithm::libc);
   site_asks(1, policy::elision_kind::eager);
   script.fail_map_pages(1);
   pthread_mutex_t without_memory = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(without_memory));
-  EXPECT_EQ(tag_of(without_memory).how(), algorithm::futex);
+  EXPECT_EQ(tag_of(without_memory).lock_algorithm(), algorithm::futex);
   script.begin_is(script::begin_nature::always_aborts);
   pthread_mutex_t without_htm = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(without_htm));
-  EXPECT_EQ(tag_of(without_htm).how(), algorithm::futex) << "the fast path: it costs nothing";
+  EXPECT_EQ(tag_of(without_htm).lock_algorithm(), algorithm::futex) << "the fast path: it costs nothing";
   EXPECT_EQ(script.counted().begins, 0U);
 }
 
