@@ -128,9 +128,9 @@ void forget_threads_before_exec(head& file) noexcept {
   const std::uint32_t process = launchers_number(file);
   if (process == 0) return;
   for (std::atomic<std::uint32_t>& owner : file.block_owners) {
-    std::uint32_t seen = block_owner::of(process, this_library);
+    std::uint32_t expected = block_owner::of(process, this_library);
     // release pairs with take_over_block()
-    owner.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed);
+    owner.compare_exchange_strong(expected, 0, std::memory_order_release, std::memory_order_relaxed);
   }
 }
 

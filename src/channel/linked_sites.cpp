@@ -35,19 +35,19 @@ namespace {
 }
 
 observe::outside_number ask_for(head& file, const char* name, std::uint32_t heeded) noexcept {
-  const claim mine = claim_site_request(file);
-  if (mine.slot == nullptr) return {.by = observe::numbering::later};
-  site_request& request = *mine.slot;
+  const claim claimed = claim_site_request(file);
+  if (claimed.slot == nullptr) return {.by = observe::numbering::later};
+  site_request& request = *claimed.slot;
   request.kind = object_kind::named;
   request.by = asked_by::name;
   request.heeded = heeded;
   put_name(name, request.where);
-  if (!ask(file, mine)) return {.by = observe::numbering::later};
+  if (!ask(file, claimed)) return {.by = observe::numbering::later};
   const observe::outside_number told{.by = observe::numbering::outside,
                                      .takes_policies = true,
                                      .id = request.site <= most_sites ? request.site : 0,
                                      .policy = {request.policy, request.said}};
-  give_back(mine);
+  give_back(claimed);
   return told;
 }
 

@@ -25,7 +25,7 @@ claim claim_site_request(head& file) noexcept;
 
 /// Sends the request that the caller has put into the slot. False if the launcher is gone, or too slow: then the slot
 /// is no longer the caller's. True: the answer is in the slot, until give_back().
-bool ask(head& file, const claim& mine) noexcept;
-void give_back(const claim& mine) noexcept;
+bool ask(head& file, const claim& claimed) noexcept;
+void give_back(const claim& claimed) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel
