@@ -77,8 +77,8 @@ bool ask(head& file, const claim& claimed) noexcept {
 }
 
 void give_back(const claim& claimed) noexcept {
-  claimed.slot->state.store(claimed.number | site_request::free,
-                            std::memory_order_release);  // pairs with claim_site_request()
+  // release pairs with claim_site_request()
+  claimed.slot->state.store(claimed.number | site_request::free, std::memory_order_release);
 }
 
 void put_name(const char* name, frame_list& out) noexcept {
