@@ -15,39 +15,39 @@ constexpr double promising_below = 0.2;
 constexpr unsigned least_rounds = 5;
 
 void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
-  for (const site_seen& one : part) {
+  for (const site_seen& added : part) {
     const auto known = std::find_if(sum.begin(), sum.end(),
-                                    [&](const site_seen& other) { return other.counted.name == one.counted.name; });
+                                    [&](const site_seen& other) { return other.counted.name == added.counted.name; });
     if (known == sum.end()) {
-      sum.push_back(one);
+      sum.push_back(added);
       continue;
     }
-    for (const std::string& program : one.counted.programs) {
+    for (const std::string& program : added.counted.programs) {
       std::vector<std::string>& all = known->counted.programs;
       const auto at = std::lower_bound(all.begin(), all.end(), program);
       if (at == all.end() || *at != program) all.insert(at, program);
     }
-    known->counted.acquisitions += one.counted.acquisitions;
-    known->counted.contended += one.counted.contended;
-    known->counted.wait_ns += one.counted.wait_ns;
-    known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, one.counted.max_wait_ns);
-    known->counted.failed_waits += one.counted.failed_waits;
-    known->counted.failed_wait_ns += one.counted.failed_wait_ns;
-    known->counted.unfinished_waits += one.counted.unfinished_waits;
-    known->counted.unfinished_wait_ns += one.counted.unfinished_wait_ns;
+    known->counted.acquisitions += added.counted.acquisitions;
+    known->counted.contended += added.counted.contended;
+    known->counted.wait_ns += added.counted.wait_ns;
+    known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, added.counted.max_wait_ns);
+    known->counted.failed_waits += added.counted.failed_waits;
+    known->counted.failed_wait_ns += added.counted.failed_wait_ns;
+    known->counted.unfinished_waits += added.counted.unfinished_waits;
+    known->counted.unfinished_wait_ns += added.counted.unfinished_wait_ns;
     // The slowest of the slowest threads of all runs.
-    const auto& slow = one.counted.slowest;
+    const auto& slow = added.counted.slowest;
     auto& slowest = known->counted.slowest;
     if (slow && (!slowest || slow->share < slowest->share)) slowest = slow;
-    known->counted.hold_ns += one.counted.hold_ns;
-    observe::add(known->counted.speculation, one.counted.speculation);
-    observe::add(known->counted.transactions, one.counted.transactions);
-    observe::add(known->counted.warm_ups, one.counted.warm_ups);
-    known->counted.condition_waits += one.counted.condition_waits;
-    known->counted.condition_wait_ns += one.counted.condition_wait_ns;
+    known->counted.hold_ns += added.counted.hold_ns;
+    observe::add(known->counted.speculation, added.counted.speculation);
+    observe::add(known->counted.transactions, added.counted.transactions);
+    observe::add(known->counted.warm_ups, added.counted.warm_ups);
+    known->counted.condition_waits += added.counted.condition_waits;
+    known->counted.condition_wait_ns += added.counted.condition_wait_ns;
     // Percentiles do not add up. Those of the longest run with samples stand for all.
-    if (one.counted.wait.samples > known->counted.wait.samples) known->counted.wait = one.counted.wait;
-    if (one.counted.hold.samples > known->counted.hold.samples) known->counted.hold = one.counted.hold;
+    if (added.counted.wait.samples > known->counted.wait.samples) known->counted.wait = added.counted.wait;
+    if (added.counted.hold.samples > known->counted.hold.samples) known->counted.hold = added.counted.hold;
   }
 }
 
@@ -112,12 +112,12 @@ class fairness_judge {
 
   static void refuse(std::vector<arm>& arms, unsigned round) {
     for (std::size_t i = 1; i < arms.size(); ++i) {
-      arm& one = arms[i];
-      const bool out = one.status == arm_status::failed || one.status == arm_status::refused;
-      if (out || !one.fairness.mostly_bad()) continue;
-      if (one.status == arm_status::running) one.ended_in = round;
-      one.status = arm_status::refused;
-      one.reason = one.fairness.reason();
+      arm& candidate = arms[i];
+      const bool out = candidate.status == arm_status::failed || candidate.status == arm_status::refused;
+      if (out || !candidate.fairness.mostly_bad()) continue;
+      if (candidate.status == arm_status::running) candidate.ended_in = round;
+      candidate.status = arm_status::refused;
+      candidate.reason = candidate.fairness.reason();
     }
   }
 
@@ -147,27 +147,27 @@ bool run_round(trial& runs, std::vector<arm>& arms, unsigned round, const compar
     if (world.stop()) return false;
   }
   for (std::size_t turn = 0; turn < arms.size(); ++turn) {
-    arm& one = arms[(turn + round - 1) % arms.size()];
-    if (one.status != arm_status::running) continue;
+    arm& candidate = arms[(turn + round - 1) % arms.size()];
+    if (candidate.status != arm_status::running) continue;
     if (world.stop()) return false;
-    world.report({rules.phase, round, planned, name_of(one.config), running(arms)});
-    measured seen = runs.run(one.config, rules.timeout_seconds);
+    world.report({rules.phase, round, planned, name_of(candidate.config), running(arms)});
+    measured run = runs.run(candidate.config, rules.timeout_seconds);
     if (world.stop()) return false;  // the program got the signal, too
-    if (seen.failure.empty() && !seen.unfit.empty() && &one != arms.data()) {
-      one.status = arm_status::refused;
-      one.ended_in = round;
-      one.reason = std::move(seen.unfit);
+    if (run.failure.empty() && !run.unfit.empty() && &candidate != arms.data()) {
+      candidate.status = arm_status::refused;
+      candidate.ended_in = round;
+      candidate.reason = std::move(run.unfit);
       continue;
     }
-    if (seen.failure.empty()) {
-      one.values.push_back(seen.value);
-      add(one.sites, seen.sites);
-      judge.keep(static_cast<std::size_t>(&one - arms.data()), std::move(seen));
+    if (run.failure.empty()) {
+      candidate.values.push_back(run.value);
+      add(candidate.sites, run.sites);
+      judge.keep(static_cast<std::size_t>(&candidate - arms.data()), std::move(run));
       continue;
     }
-    one.status = arm_status::failed;
-    one.ended_in = round;
-    one.reason = std::move(seen.failure);
+    candidate.status = arm_status::failed;
+    candidate.ended_in = round;
+    candidate.reason = std::move(run.failure);
   }
   return true;
 }
@@ -205,8 +205,8 @@ bool surely_better(const arm& one, const arm& other, observe::better way) {
   if (one.status != arm_status::running || other.status != arm_status::running) return false;
   const std::vector<double> ratios = round_ratios(one, other, way);
   if (ratios.empty()) return false;
-  const observe::interval found = observe::median_interval(ratios);
-  return found.coverage >= 0.95 && found.low95 > 1;
+  const observe::interval interval = observe::median_interval(ratios);
+  return interval.coverage >= 0.95 && interval.low95 > 1;
 }
 
 bool would_drop(const arm& one, const arm& other, observe::better way) {
@@ -242,10 +242,10 @@ comparison_end run_rounds(trial& runs, std::vector<arm>& arms, const comparison_
 
 comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
                                const environment& world) {
-  comparison_result made;
-  made.end = run_rounds(runs, arms, rules, world, made);
+  comparison_result result;
+  result.end = run_rounds(runs, arms, rules, world, result);
   fairness_judge::refuse(arms, static_cast<unsigned>(arms.front().values.size()));
-  return made;
+  return result;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

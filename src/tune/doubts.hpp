@@ -34,7 +34,7 @@ class doubts {
   /// `has_metric`: the output has a number that is meant to differ, so numbers are not compared.
   doubts(std::string reference, bool has_metric);
 
-  void add(const run_facts& one);
+  void add(const run_facts& run);
 
   /// One line each, for tables, documents and pages. None if there is no doubt.
   std::vector<std::string> sentences() const;

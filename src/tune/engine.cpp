@@ -64,16 +64,16 @@ const site_seen* find_site(const std::vector<site_seen>& sites, const std::strin
 /// `there`. Empty if that is unknown.
 std::string kind_under(const std::vector<site_seen>& there, const std::vector<site_seen>& elsewhere,
                        const std::string& site) {
-  const site_seen* const one = find_site(there, site);
+  const site_seen* const own = find_site(there, site);
   const site_seen* const other = find_site(elsewhere, site);
-  if (one == nullptr || other == nullptr) return {};
-  std::string found;
+  if (own == nullptr || other == nullptr) return {};
+  std::string only_kind;
   for (const std::string& kind : other->others) {
-    if (std::find(one->others.begin(), one->others.end(), kind) != one->others.end()) continue;
-    if (!found.empty()) return {};
-    found = kind;
+    if (std::find(own->others.begin(), own->others.end(), kind) != own->others.end()) continue;
+    if (!only_kind.empty()) return {};
+    only_kind = kind;
   }
-  return found;
+  return only_kind;
 }
 
 class tuner {
@@ -146,11 +146,11 @@ class tuner {
     return result_.reference;
   }
 
-  void put_refusal(const arm& one) {
-    if (one.status != arm_status::refused) return;
+  void put_refusal(const arm& refused) {
+    if (refused.status != arm_status::refused) return;
     const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
-                                    [&](const refusal& other) { return other.config == one.config; });
-    if (known == result_.refused.end()) result_.refused.push_back({one.config, one.reason});
+                                    [&](const refusal& other) { return other.config == refused.config; });
+    if (known == result_.refused.end()) result_.refused.push_back({refused.config, refused.reason});
   }
 
   void cut_short(const phase_record& record) {
@@ -174,13 +174,13 @@ class tuner {
   void put_reference_sites(const phase_record& record) {
     result_.reference_sites = counted_sites_;
     result_.reference_runs = counted_runs_;
-    for (const arm& one : record.arms) {
-      const bool is_reference = &one == record.arms.data() && !one.sites.empty();
+    for (const arm& candidate : record.arms) {
+      const bool is_reference = &candidate == record.arms.data() && !candidate.sites.empty();
       const bool counts_for_it =
-          !asked_.counted_reference.empty() && one.config == configuration{asked_.counted_reference, {}};
+          !asked_.counted_reference.empty() && candidate.config == configuration{asked_.counted_reference, {}};
       if (!is_reference && !counts_for_it) continue;
-      result_.reference_sites = one.sites;
-      result_.reference_runs = one.values.size();
+      result_.reference_sites = candidate.sites;
+      result_.reference_runs = candidate.values.size();
       return;
     }
   }
@@ -191,18 +191,18 @@ class tuner {
     return {asked_.site_base, {}};
   }
 
-  /// The sites that wait under the best so far; `seen` are the known ones. If nothing is counted under it, the sites
+  /// The sites that wait under the best so far; `sites` are the known ones. If nothing is counted under it, the sites
   /// are those of the candidate that counts for the reference, or of one run of base().
-  std::vector<site_seen> waiting_sites(std::vector<site_seen> seen) {
+  std::vector<site_seen> waiting_sites(std::vector<site_seen> sites) {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
-    if (seen.empty() && stands_for_it) seen = result_.reference_sites;
-    if (seen.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
+    if (sites.empty() && stands_for_it) sites = result_.reference_sites;
+    if (sites.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
       world_.report({"looking for sites that wait", 0, 0, name_of(base()), 1});
-      measured one = runs_.run(base(), timeout_seconds_);
-      if (one.failure.empty() && !world_.stop()) seen = std::move(one.sites);
+      measured run = runs_.run(base(), timeout_seconds_);
+      if (run.failure.empty() && !world_.stop()) sites = std::move(run.sites);
     }
-    most_waiting_first(seen);
-    return seen;
+    most_waiting_first(sites);
+    return sites;
   }
 
   /// First it tries single sites of the reference: the smallest change is preferred. Then the best for the whole

@@ -21,7 +21,7 @@ class policies {
   /// `unmodified`, names of policies and policy files. Throws policy::policy_error for those that cannot be read.
   policies(const std::vector<std::string>& candidates, offered_attempts machine);
 
-  /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
+  /// What `config` means; none for the unmodified program. Requires: its candidate was given to the constructor.
   std::optional<policy::policy_set> of(const configuration& config) const;
 
   /// The site as a run under `policy` counted it.

@@ -79,9 +79,9 @@ measured program_trial::judged(const launch::result& ended) const {
     result.failure = std::string("it reads its standard input, which is ") + left +
                      " that not every run can read; give it as a file: --input FILE (/dev/null: nothing)";
   } else if (number_) {
-    metric::found found = number_->in(ended.output);
-    result.value = found.value;
-    result.failure = std::move(found.failure);
+    metric::found number = number_->in(ended.output);
+    result.value = number.value;
+    result.failure = std::move(number.failure);
   }
   return result;
 }

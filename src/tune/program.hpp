@@ -29,7 +29,7 @@ class program_trial final : public trial {
   /// Throws launch::cannot_start.
   measured run(const configuration& config, double timeout_seconds) override;
 
-  /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
+  /// What `config` means; none for the unmodified program. Requires: its candidate was given to the constructor.
   std::optional<policy::policy_set> policy_of(const configuration& config) const { return policies_.of(config); }
 
   bool interrupted() const noexcept { return interrupted_; }  ///< this process got a signal while the program ran

@@ -28,7 +28,7 @@ class simulated_trial final : public trial {
   /// Candidates are as for program_trial. Without a metric the value of a run is its whole simulated time in seconds. A
   /// run has nothing to read. `stop` is asked ten times a second whether the run is to end. Throws
   /// policy::policy_error.
-  simulated_trial(simulated_program what, std::optional<metric> number, const std::vector<std::string>& candidates,
+  simulated_trial(simulated_program program, std::optional<metric> number, const std::vector<std::string>& candidates,
                   bool (*stop)() noexcept);
 
   /// Runs fail as those of program_trial do, and if the simulation cannot go on (deadlock, crash). Each seed is another
