@@ -32,7 +32,7 @@ class channel_file {
     bool events = false;
   };
   /// Throws std::runtime_error if no folder has room for it.
-  explicit channel_file(const contents& what);
+  explicit channel_file(const contents& content);
   ~channel_file();
   channel_file(const channel_file&) = delete;
   channel_file& operator=(const channel_file&) = delete;
@@ -62,8 +62,8 @@ class channel_file {
   std::uint32_t blocks() const noexcept;
 
  private:
-  bool make_in(const std::string& parent, const contents& what);
-  bool make_room(const contents& what, std::uint64_t head_bytes);
+  bool make_in(const std::string& parent, const contents& content);
+  bool make_room(const contents& content, std::uint64_t head_bytes);
   template <class Area>
   std::unique_ptr<Area> read_area(std::uint64_t begin) const;
   bool open_in(const std::string& folder);

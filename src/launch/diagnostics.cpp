@@ -13,8 +13,8 @@ std::string site_name(const site_resolver& from, std::uint32_t number) {
   return known ? from.sites()[number - 1].place.name : "(unknown)";
 }
 
-void put_once(std::vector<std::string>& list, std::string one) {
-  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
+void put_once(std::vector<std::string>& list, std::string sentence) {
+  if (std::find(list.begin(), list.end(), sentence) == list.end()) list.push_back(std::move(sentence));
 }
 
 /// A second lock by the owner is a mistake only if nobody gives the lock up. That is known at the end of the run.
@@ -23,11 +23,12 @@ std::string end_of_relock(const std::vector<bool>& waited_at_end, std::uint32_t 
   return waited ? "; when the run ended, a thread still waited there" : "";
 }
 
-std::string sentence_of(const site_resolver& from, const site_resolver::diagnostic& one,
+std::string sentence_of(const site_resolver& from, const site_resolver::diagnostic& diagnostic,
                         const std::vector<bool>& waited_at_end) {
-  const std::string lock = "a lock of site " + site_name(from, one.site);
-  const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
-  switch (one.kind) {
+  const std::string lock = "a lock of site " + site_name(from, diagnostic.site);
+  const std::string where =
+      diagnostic.place.name + (diagnostic.place.where.empty() ? std::string() : " (" + diagnostic.place.where + ")");
+  switch (diagnostic.kind) {
     case diagnostic_kind::double_unlock:
       return lock + " was unlocked though nobody held it, by " + where;
     case diagnostic_kind::unlock_by_non_owner:
@@ -35,7 +36,7 @@ std::string sentence_of(const site_resolver& from, const site_resolver::diagnost
     case diagnostic_kind::destroyed_locked:
       return lock + " was destroyed or initialised again while a thread held it, by " + where;
     case diagnostic_kind::order_inversion:
-      return lock + " was taken while one of site " + site_name(from, one.other_site) +
+      return lock + " was taken while one of site " + site_name(from, diagnostic.other_site) +
              " was held, and elsewhere the other way round: threads can wait for each other for ever; by " + where;
     case diagnostic_kind::wait_without_mutex:
       return "a condition was waited for by a thread that did not hold its mutex, " + lock + ", by " + where;
@@ -43,7 +44,7 @@ std::string sentence_of(const site_resolver& from, const site_resolver::diagnost
       return lock +
              " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
              "comes, by " +
-             where + end_of_relock(waited_at_end, one.site);
+             where + end_of_relock(waited_at_end, diagnostic.site);
     case diagnostic_kind::condition_of_two_processes:
       return "a condition was waited for by threads of two processes, though its attributes say that it is of one "
              "(pthread_condattr_setpshared), with " +

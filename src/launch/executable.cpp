@@ -23,8 +23,8 @@ constexpr int not_there = 127;
 constexpr int not_runnable = 126;
 constexpr unsigned most_interpreters = 5;  // the kernel follows four
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw cannot_start(not_runnable, path + " " + what);
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw cannot_start(not_runnable, path + " " + reason);
 }
 
 bool is_runnable_file(const std::string& path) {
@@ -84,7 +84,7 @@ elf_facts facts_of(int file, const std::string& path) {
   GElf_Ehdr header;
   if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr)
     refuse(path, "is no program that this system knows");
-  elf_facts found{header.e_ident[EI_CLASS], header.e_machine, {}};
+  elf_facts facts{header.e_ident[EI_CLASS], header.e_machine, {}};
   std::size_t segments = 0;
   elf_getphdrnum(elf.get(), &segments);
   for (std::size_t i = 0; i < segments; ++i) {
@@ -93,9 +93,9 @@ elf_facts facts_of(int file, const std::string& path) {
     std::string name(std::min<std::size_t>(segment.p_filesz, 4096), '\0');
     const ssize_t got = pread(file, name.data(), name.size(), static_cast<off_t>(segment.p_offset));
     name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    found.interpreter = name.substr(0, name.find('\0'));
+    facts.interpreter = name.substr(0, name.find('\0'));
   }
-  return found;
+  return facts;
 }
 
 /// The sanitizer's library that a program is linked with; empty without one.

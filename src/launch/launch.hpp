@@ -88,7 +88,7 @@ class launcher {
 
   /// Returns when the program has ended, in whatever way. SIGINT, SIGTERM, SIGHUP and SIGQUIT that arrive before go to
   /// the program. Throws cannot_start, and std::runtime_error if the system lacks room. Requires: a command.
-  result launch(const options& what);
+  result launch(const options& settings);
 
  private:
   struct memory;
@@ -96,6 +96,6 @@ class launcher {
 };
 
 /// One launch.
-result launch(const options& what);
+result launch(const options& settings);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

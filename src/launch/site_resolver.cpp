@@ -130,12 +130,12 @@ void site_resolver::answer(site_request& request, std::uint32_t state) {
 }
 
 /// Frees a slot of a process that has ended between claiming, asking and fetching.
-void site_resolver::free_if_abandoned(site_request& request, const last_look& seen) {
+void site_resolver::free_if_abandoned(site_request& request, const last_look& look) {
   // relaxed: a hint; the exchange below frees only this request
-  if (machine::clock_ns() - seen.since < abandoned_after_ns ||
+  if (machine::clock_ns() - look.since < abandoned_after_ns ||
       !has_ended(request.process.load(std::memory_order_relaxed)))
     return;
-  std::uint32_t state = seen.state;
+  std::uint32_t state = look.state;
   // release: the next thread that claims the slot has it alone
   request.state.compare_exchange_strong(state, state & ~std::uint32_t{site_request::turn_bits},
                                         std::memory_order_release, std::memory_order_relaxed);
@@ -188,7 +188,7 @@ site_resolver::place_answer site_resolver::find_answer(const site_request& reque
   } else {
     named.name = names_.name(request.where, process);
   }
-  place_answer made{0, named.name.frames, named.same};
+  place_answer answer{0, named.name.frames, named.same};
   const auto [known, is_new_site] = by_name_.try_emplace(named.name.name, 0);
   if (is_new_site) {
     sites_.push_back({std::move(named.name), request.kind, 0, {}});
@@ -197,8 +197,8 @@ site_resolver::place_answer site_resolver::find_answer(const site_request& reque
     list_.add({known->second, to_string(made_site.kind), made_site.place.name, made_site.place.where,
                made_site.place.module});
   }
-  made.site = known->second;
-  return made;
+  answer.site = known->second;
+  return answer;
 }
 
 void site_resolver::read_diagnostics() {
@@ -206,13 +206,14 @@ void site_resolver::read_diagnostics() {
   // relaxed: only how far to look; each record has its own release
   const std::uint32_t given = head.diagnostics_given.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < std::min(given, channel::head::max_diagnostics); ++i) {
-    channel::diagnostic& one = head.diagnostics[i];
+    channel::diagnostic& record = head.diagnostics[i];
     if (diagnostic_read_[i]) continue;
     const auto kind =
-        static_cast<channel::diagnostic_kind>(one.kind.load(std::memory_order_acquire));  // the record is complete
+        static_cast<channel::diagnostic_kind>(record.kind.load(std::memory_order_acquire));  // the record is complete
     if (kind == channel::diagnostic_kind{}) continue;
     diagnostic_read_[i] = true;
-    diagnostics_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});
+    diagnostics_.push_back(
+        {kind, record.process, record.site, record.other_site, names_.name(record.where, record.process)});
   }
 }
 

@@ -60,7 +60,7 @@ class site_resolver {
     std::uint64_t since = 0;  // when the slot was first seen in this state
   };
   void answer(channel::site_request& request, std::uint32_t state);
-  static void free_if_abandoned(channel::site_request& request, const last_look& seen);
+  static void free_if_abandoned(channel::site_request& request, const last_look& look);
   void read_diagnostics();
   /// The answer that a place got.
   struct place_answer {
