@@ -48,7 +48,7 @@ class place_names {
   place_name name(const channel::frame_list& where, std::uint32_t process);
 
   /// The functions that contain a call, the innermost first. If none is known, one entry that says where the place is.
-  std::vector<named_call> calls(const channel::frame& one, std::uint32_t process);
+  std::vector<named_call> calls(const channel::frame& frame, std::uint32_t process);
 
   /// The file that the process runs.
   std::string program_of(std::uint32_t process) const;
@@ -67,7 +67,7 @@ class place_names {
     std::set<std::uint64_t> nameless;  // places of locks in static storage without a symbol
   };
 
-  std::string path_of(const channel::frame& one, std::uint32_t process) const;
+  std::string path_of(const channel::frame& frame, std::uint32_t process) const;
   module& module_of(const std::string& path);
   const std::vector<function_at>& around(module& in, std::uint64_t offset);
 
