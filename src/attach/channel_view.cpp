@@ -53,7 +53,7 @@ std::unique_ptr<channel::head> read_head(int file) {
 bool launcher_looks_alive(const channel::head& head) {
   // relaxed: a copy
   const std::uint64_t last = head.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() - last < channel::launcher_patience_ns;
+  return last != 0 && machine::clock_ns() - last < channel::launcher_timeout_ns;
 }
 
 std::uint32_t blocks_of(const channel::head& head) {

@@ -185,6 +185,6 @@ inline constexpr std::size_t max_name_bytes = frame_list::max_frames * (sizeof(f
 void put_name(const char* name, frame_list& out) noexcept;
 
 /// A request without an answer is given up when the launcher has not looked for so long.
-inline constexpr std::uint64_t launcher_patience_ns = 3'000'000'000;
+inline constexpr std::uint64_t launcher_timeout_ns = 3'000'000'000;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

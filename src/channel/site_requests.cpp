@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::channel {
 bool launcher_lives(const head& file) noexcept {
   // relaxed: a clock
   const std::uint64_t last = file.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
+  return last != 0 && machine::clock_ns() < last + launcher_timeout_ns;
 }
 
 bool launcher_has_ended(head& file) noexcept {
@@ -27,8 +27,8 @@ bool launcher_has_ended(head& file) noexcept {
 }
 
 claim claim_site_request(head& file) noexcept {
-  const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
-  while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
+  const std::uint64_t give_up_at_ns = machine::clock_ns() + launcher_timeout_ns;
+  while (launcher_lives(file) && machine::clock_ns() < give_up_at_ns) {
     for (site_request& request : file.site_requests) {
       std::uint32_t expected = request.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
       if ((expected & site_request::turn_bits) != site_request::free) continue;
@@ -59,7 +59,7 @@ bool await_answer(head& file, const claim& claimed) noexcept {
       if (state.compare_exchange_strong(expected, claimed.number | site_request::free, std::memory_order_relaxed))
         return false;
     } else {
-      machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
+      machine::park_shared(state, asked, machine::clock_ns() + launcher_timeout_ns / 8);
       has_waited = true;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a program asks its launcher. If the launcher has stopped looking, nobody waits for it longer than
-// launcher_patience_ns. If it has ended, nobody waits for it at all.
+// launcher_timeout_ns. If it has ended, nobody waits for it at all.
 #pragma once
 
 #include <cstdint>
