@@ -54,7 +54,7 @@ TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
     site_asks(++site, policy::kind_of_row<policy::elision_kind>(row));
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
-    EXPECT_EQ(&elision_policy_of(speculating_site_of(site).place), policy::elision_table[row].policy);
+    EXPECT_EQ(&elision_policy_of(speculating_site_of(site).lock_site), policy::elision_table[row].policy);
     EXPECT_EQ(tag_of(mutex).site(), site);
   }
 }

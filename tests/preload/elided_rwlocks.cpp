@@ -121,7 +121,7 @@ TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
   site_asks(7, policy::named<policy::elision_kind>("shore"));
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_TRUE(is_elided(lock));
-  EXPECT_EQ(&elision_policy_of(speculating_site_of(7).place), &elision_presets::shore);
+  EXPECT_EQ(&elision_policy_of(speculating_site_of(7).lock_site), &elision_presets::shore);
   site_asks(8, policy::elision_kind::eager, policy::rwlock_kind::rwlock, false, policy::lock_kind::libc);
   pthread_rwlock_t uncounted = made(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
   EXPECT_TRUE(is_elided(uncounted)) << "lock = libc is for mutexes";

@@ -237,7 +237,7 @@ TEST_F(LocksRunAhead, OnlyWhereTheMachineCanAndThePolicyAsks) {
   site_asks(1, policy::lock_kind::ticket);
   pthread_mutex_t asked = made(PTHREAD_MUTEX_NORMAL);
   EXPECT_TRUE(lock_tag(state_of(&asked).tag.load()).has_role());
-  EXPECT_EQ(&warm_up_policy_of(speculating_site_of(1).place), &warm_up_presets::eager);
+  EXPECT_EQ(&warm_up_policy_of(speculating_site_of(1).lock_site), &warm_up_presets::eager);
   pthread_mutex_t checking = made(PTHREAD_MUTEX_ERRORCHECK);
   EXPECT_FALSE(lock_tag(state_of(&checking).tag.load()).has_role()) << "it wants to know its owner";
   script.begin_is(script::begin_nature::always_aborts);
