@@ -86,7 +86,7 @@ observe::point make_point(const request& wanted, const cell& one) {
   }
   made.preset = place.name;
   made.threads = one.threads;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = subject.name;
   made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
   if (subject.how != workloads::waiting::none) {
@@ -108,7 +108,7 @@ observe::point make_transfer_point(const std::vector<double>& took_ns) {
   observe::point made;
   made.workload = "line_transfer";
   made.threads = 2;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = "machine";
   made.metric = "line transfer";
   made.unit = "ns";

@@ -187,7 +187,7 @@ class report {
   std::size_t put_point(std::size_t index, const char* metric, const char* unit, const std::vector<double>& values) {
     observe::point made;
     made.workload = what_.name;
-    made.place = "none";
+    made.placement = "none";
     made.subject = ways_[index].name;
     made.kind = index == 0 ? observe::subject_kind::peer : observe::subject_kind::ours;
     made.metric = metric;

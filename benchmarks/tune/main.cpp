@@ -95,7 +95,7 @@ observe::point common_of(const options& asked) {
   made.workload = "hot_lock";
   made.params = {{"milliseconds", asked.milliseconds}, {"innocent_locks", 20}};
   made.threads = asked.threads;
-  made.place = "none";
+  made.placement = "none";
   made.metric = "throughput";
   made.unit = "sections/s";
   return made;

@@ -18,7 +18,7 @@ void put_points(observe::document& into, const tune::phase_record& proof, unsign
     made.workload = "twenty_locks";
     made.params = {{"sections", sections}};
     made.threads = 2;
-    made.place = "none";
+    made.placement = "none";
     made.subject = tune::name_of(one.config);
     made.kind = one.config == proof.arms.front().config ? observe::subject_kind::peer : observe::subject_kind::ours;
     made.metric = "time of all sections";

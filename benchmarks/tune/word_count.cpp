@@ -73,7 +73,7 @@ void put(observe::document& into, const std::vector<subject>& subjects, const tu
   common.workload = "word_count";
   common.params = std::move(params);
   common.threads = threads;
-  common.place = "none";
+  common.placement = "none";
   common.metric = "throughput";
   common.unit = "words/s";
   const std::size_t first = put_points(into, subjects, common);

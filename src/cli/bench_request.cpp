@@ -158,22 +158,22 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   return list;
 }
 
-void apply_place(bench_request& request, const std::string& text, const bench_machine& on) {
-  request.place = text;
-  if (request.place == "cores-first") {
-    request.plan.place = machine::placement::cores_first;
-  } else if (request.place == "smt-first") {
-    request.plan.place = machine::placement::smt_first;
-  } else if (request.place == "none") {
-    request.plan.place = machine::placement::none;
-  } else if (request.place.starts_with("socket=")) {
+void apply_placement(bench_request& request, const std::string& text, const bench_machine& on) {
+  request.placement = text;
+  if (request.placement == "cores-first") {
+    request.plan.placement = machine::placement::cores_first;
+  } else if (request.placement == "smt-first") {
+    request.plan.placement = machine::placement::smt_first;
+  } else if (request.placement == "none") {
+    request.plan.placement = machine::placement::none;
+  } else if (request.placement.starts_with("socket=")) {
     std::uint64_t socket = 0;
     const unsigned last = on.sockets - 1;
-    if (!parse_number(request.place.substr(request.place.find('=') + 1), last, socket)) {
+    if (!parse_number(request.placement.substr(request.placement.find('=') + 1), last, socket)) {
       throw bad_input("--place: '" + text + "' is not a socket of this machine; allowed: socket=0" +
                       (last == 0 ? std::string() : " to socket=" + std::to_string(last)));
     }
-    request.plan.place = machine::placement::socket;
+    request.plan.placement = machine::placement::socket;
     request.plan.socket = static_cast<unsigned>(socket);
   } else {
     throw bad_input("--place: " + unknown("place", text, split("cores-first,smt-first,socket=N,none")));
@@ -190,7 +190,7 @@ bench_request checked(const bench_options& options, const bench_machine& on) {
   apply_values(request, options, on);
   request.threads = threads_of(options.threads, on);
   request.locks = locks_of(*request.workload, options.locks, on);
-  apply_place(request, options.place.value_or("cores-first"), on);
+  apply_placement(request, options.placement.value_or("cores-first"), on);
   if (options.duration && options.operations) {
     throw bad_input("--duration and --operations cannot both be there");
   }

@@ -175,7 +175,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   request.described = {which.name,
                        named_values(which, request.bench->values),
                        request.bench->plan.threads,
-                       request.bench->place,
+                       request.bench->placement,
                        "throughput",
                        std::string(which.operation) + "/s",
                        observe::better::higher,

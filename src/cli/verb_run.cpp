@@ -289,7 +289,7 @@ class run_verb final : public verb {
     for (std::size_t i = 1; i < what.command.size(); ++i) arguments += (i == 1 ? "" : " ") + what.command[i];
     if (!arguments.empty()) point.params["args"] = arguments;
     point.threads = std::max(1u, result.threads);
-    point.place = "none";
+    point.placement = "none";
     point.subject = policy_name();
     point.metric = "wall time";
     point.unit = "s";

@@ -77,7 +77,7 @@ observe::point point_of(const table_row& row, const described& tuned) {
   point.params = tuned.params;
   point.params["phase"] = row.phase;
   point.threads = tuned.threads;
-  point.place = tuned.place;
+  point.placement = tuned.placement;
   point.subject = name_of(row.arm->config);
   point.metric = tuned.metric;
   point.unit = tuned.unit;

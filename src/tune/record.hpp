@@ -18,7 +18,7 @@ struct described {
   std::string workload;  ///< the program's name, or the built-in workload
   observe::json params = observe::json::object();
   unsigned threads = 1;
-  std::string place = "none";
+  std::string placement = "none";
   std::string metric = "wall time";
   std::string unit = "s";
   observe::better way = observe::better::lower;

@@ -33,7 +33,7 @@ void say(const char* text) noexcept {
 plan plan_of(char** words) noexcept {
   plan how;
   how.threads = static_cast<unsigned>(number(words[3]));
-  how.place = static_cast<machine::placement>(number(words[4]));
+  how.placement = static_cast<machine::placement>(number(words[4]));
   how.socket = static_cast<unsigned>(number(words[5]));
   how.duration_ns = number(words[6]);
   how.operations = number(words[7]);
