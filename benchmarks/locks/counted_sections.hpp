@@ -17,7 +17,7 @@ inline constexpr unsigned counted_writes = 10;
 /// Lock and data lie the same way on a page of their own, whichever the site.
 class alignas(4096) counted_section {
  public:
-  constexpr explicit counted_section(site& place) noexcept : lock_(place) {}
+  constexpr explicit counted_section(site& the_site) noexcept : lock_(the_site) {}
 
   /// Nanoseconds that so many sections take, of one thread.
   [[gnu::noinline]] std::uint64_t run(unsigned sections) noexcept {
