@@ -171,7 +171,7 @@ int moved_up(int descriptor) noexcept {
 
 void open_it(opened& out) noexcept {
   if (machine::environment(file_variable) == nullptr) return;
-  const not_cancelled meanwhile;
+  const not_cancelled guard;
   const int descriptor = open_by_name();
   if (descriptor < 0) {
     // The file is gone if the launcher has ended. That is not reported.
@@ -201,7 +201,7 @@ const opened& the_channel() noexcept { return found_once<opened, open_it>(); }
 /// Parts are mapped when they are needed: in a program that calls mlockall(), everything mapped is in memory.
 void* map_part(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::uint64_t first = begin & ~std::uint64_t{machine::page_size() - 1};
-  const not_cancelled meanwhile;
+  const not_cancelled guard;
   void* mapped = nullptr;
   // The program may have closed the descriptor, even just now, and got its number for a file of its own.
   if (is_the_channel(the_channel().file)) {

@@ -144,7 +144,7 @@ class spawn_plan {
     pipe_ends news = pipe_ends::make();
     outcome start;
     {
-      const all_signals_blocked meanwhile;  // no handler of this process runs in the child
+      const all_signals_blocked blocked;  // no handler of this process runs in the child
       start.process = fork();
       if (start.process == 0) become(path.c_str(), argument_list.data(), environment_list.data(), news.writing.get());
     }
@@ -226,7 +226,7 @@ spawn_plan::outcome start(const child_request& request, const spawn_plan& plan) 
 class end_watch {
  public:
   explicit end_watch(pid_t process) : file_(eventfd(0, EFD_CLOEXEC)) {
-    const all_signals_blocked meanwhile;
+    const all_signals_blocked blocked;
     thread_ = std::thread([this, process] {
       siginfo_t info;
       while (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {

@@ -98,12 +98,12 @@ bool is_to_begin(worker& me, trisolve_shared<Barrier>& shared) {
 
 /// Waits between two levels. A barrier with always-abort attempts runs ahead by itself; one that takes a body gets it.
 template <class Barrier>
-[[gnu::always_inline]] inline void pass(Barrier& door, triangular_system& system, unsigned thread, std::uint32_t next,
-                                        unsigned side) {
+[[gnu::always_inline]] inline void pass(Barrier& barrier, triangular_system& system, unsigned thread,
+                                        std::uint32_t next, unsigned side) {
   if constexpr (requires { Barrier::takes_body; }) {
-    door.arrive_and_wait([&](warm_memory& memory) { system.warm_up(memory, thread, next, side); });
+    barrier.arrive_and_wait([&](warm_memory& memory) { system.warm_up(memory, thread, next, side); });
   } else {
-    door.arrive_and_wait();
+    barrier.arrive_and_wait();
   }
 }
 

@@ -28,9 +28,9 @@ using txsync::script::plan;
 
 // The OpenMP library: a team is a number of threads and a barrier.
 struct team {
-  explicit team(unsigned count) : size(count), door(static_cast<std::ptrdiff_t>(count)) {}
+  explicit team(unsigned count) : size(count), barrier(static_cast<std::ptrdiff_t>(count)) {}
   unsigned size;
-  std::barrier<> door;
+  std::barrier<> barrier;
 };
 thread_local team* my_team = nullptr;
 thread_local int my_level = 0;
@@ -66,7 +66,7 @@ void library_parallel(void (*body)(void*), void* data, unsigned threads, unsigne
 }
 void library_barrier() {
   ++library_barriers;
-  if (my_team != nullptr) my_team->door.arrive_and_wait();
+  if (my_team != nullptr) my_team->barrier.arrive_and_wait();
 }
 long library_task(long, long, long, long, long, long, long, long, long, long, long, long last) {
   ++tasks_made;

@@ -184,12 +184,12 @@ TEST(TriangularSystems, CountRows) {
   w::parameters values = w::default_parameters(one);
   for (const char* setting : {"rows=300", "parallelism=30", "elements=2"})
     EXPECT_EQ(w::assign(one, setting, values), "");
-  for (const w::subject& door : w::subjects()) {
-    if (!door.is_barrier) continue;
+  for (const w::subject& barrier : w::subjects()) {
+    if (!barrier.is_barrier) continue;
     for (const unsigned threads : {1U, 2U, 4U}) {
-      SCOPED_TRACE(std::string(door.name) + ", threads " + std::to_string(threads));
+      SCOPED_TRACE(std::string(barrier.name) + ", threads " + std::to_string(threads));
       const w::outcome seen =
-          door.runner_of(w::workload_id::trisolve)(values, w::plan{.threads = threads, .operations = 4});
+          barrier.runner_of(w::workload_id::trisolve)(values, w::plan{.threads = threads, .operations = 4});
       EXPECT_EQ(seen.fault, nullptr) << seen.fault;
       EXPECT_EQ(seen.operations, 300U * 4);
       EXPECT_LE(seen.fewest, 300U * 4 / threads);

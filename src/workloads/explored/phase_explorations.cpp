@@ -15,7 +15,7 @@ namespace {
 
 template <unsigned threads, unsigned phases, class Barrier = barrier>
 struct barrier_test {
-  Barrier door{threads};
+  Barrier barrier{threads};
   std::uint32_t arrived[threads] = {};
   std::uint32_t lasts[threads] = {};
   bool early = false;
@@ -23,7 +23,7 @@ struct barrier_test {
   static void body(barrier_test& me, unsigned index) {
     for (unsigned phase = 1; phase <= phases; ++phase) {
       me.arrived[index] = phase;
-      if (me.door.arrive_and_wait()) ++me.lasts[index];
+      if (me.barrier.arrive_and_wait()) ++me.lasts[index];
       for (const std::uint32_t one : me.arrived) me.early = me.early || one < phase;
     }
   }
@@ -63,7 +63,7 @@ enum class meeting : std::uint8_t {
 /// twice, leaves another sum.
 template <class Barrier, unsigned threads, unsigned phases, meeting what>
 struct running_ahead_test {
-  Barrier door{threads};
+  Barrier barrier{threads};
   alignas(64) std::uint32_t left[2][threads] = {};  // of the phase before, and of this one
   std::uint32_t steps[threads] = {};
 
@@ -80,7 +80,7 @@ struct running_ahead_test {
   static void body(running_ahead_test& me, unsigned index) {
     for (unsigned phase = 0; phase < phases; ++phase) {
       one_phase(me, index, phase);
-      me.door.arrive_and_wait();
+      me.barrier.arrive_and_wait();
     }
   }
   const char* check() const {
