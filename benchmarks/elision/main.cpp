@@ -104,7 +104,7 @@ observe::point point_of(const cell& place, const std::string& subject, const std
   made.workload = "arraybench";
   made.params = {{"machine", place.machine}, {"ints", place.what.ints}, {"writes", place.what.writes}};
   made.threads = place.threads;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = subject;
   made.metric = "throughput";
   made.unit = "sections/s, simulated";

@@ -117,7 +117,7 @@ observe::point point_of(const part& one, const std::string& path, const std::str
   made.workload = "uncontended";
   const bool has_own_name = one.subject[0] == '\0';
   if (!has_own_name) made.params["lock"] = path;
-  made.place = "none";
+  made.placement = "none";
   made.subject = has_own_name ? path : one.subject;
   const bool ours = std::string_view(one.paths) == library_part || one.preloaded || one.policy != nullptr;
   made.kind = !ours ? observe::subject_kind::peer : observe::subject_kind::ours;

@@ -189,7 +189,7 @@ class lock_runs {
     made.workload = "kyotocabinet";
     made.params = {{"machine", asked_.machine}, {"operations", asked_.operations}, {"records", asked_.records}};
     made.threads = threads;
-    made.place = "none";
+    made.placement = "none";
     made.subject = lock_.name;
     made.kind = lock_.who;
     made.metric = "throughput";

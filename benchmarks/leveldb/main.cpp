@@ -136,7 +136,7 @@ observe::point point_of(const options& asked, const cell& here, const series& on
   made.params = {{"count", asked.count}, {"store", asked.directory}};
   if (!fills(here.workload)) made.params["records"] = asked.records;
   made.threads = here.threads;
-  made.place = "none";
+  made.placement = "none";
   made.subject = one.of.subject;
   made.kind = one.of.who;
   add_runs(made, one.runs);

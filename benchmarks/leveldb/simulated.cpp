@@ -142,7 +142,7 @@ observe::point new_point(const options& asked, const cell& here, const std::stri
   made.params = {{"machine", asked.machine}, {"count", asked.count}};
   if (!fills(here.workload)) made.params["records"] = asked.records;
   made.threads = here.threads;
-  made.place = "none";
+  made.placement = "none";
   made.subject = subject_of(lock);
   made.kind = kind_of(lock).who;
   return made;
@@ -209,7 +209,7 @@ observe::point papers_point(const cell& here, double value) {
   observe::point made;
   made.workload = here.workload;
   made.threads = here.threads;
-  made.place = "none";
+  made.placement = "none";
   made.subject = "leveldb, XSync over LevelDB as it is";
   made.kind = observe::subject_kind::paper;
   made.metric = "throughput over that of LevelDB as it is";

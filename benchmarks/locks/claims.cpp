@@ -53,17 +53,17 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
   std::optional<observe::interval> worst;
   std::vector<std::size_t> from;
   std::string where;
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
-    const cell* const two = find_cell(cells, place, 2, subject);
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
+    const cell* const two = find_cell(cells, section_index, 2, subject);
     for (const unsigned threads : {4u, 8u}) {
-      const cell* const more = find_cell(cells, place, threads, subject);
+      const cell* const more = find_cell(cells, section_index, threads, subject);
       if (!comparable(two, more)) continue;
       from.push_back(position(cells, two));
       from.push_back(position(cells, more));
       const observe::interval kept = ratio_of(*more, *two);
       if (worst && !observe::is_worse(kept, *worst, goal_kept)) continue;
       worst = kept;
-      where = wanted.sections[place].name + ", " + std::to_string(threads) + " threads";
+      where = wanted.sections[section_index].name + ", " + std::to_string(threads) + " threads";
     }
   }
   if (!worst) return;
@@ -94,10 +94,10 @@ void counting(const request& wanted, const std::vector<cell>& cells, const char*
               std::vector<claim>& claims) {
   const std::size_t with = index_of(wanted, "txsync::mutex");
   const std::size_t without = index_of(wanted, "futex");
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
-    if (wanted.sections[place].name != section_name) continue;
-    const cell* const counted = find_cell(cells, place, 1, with);
-    const cell* const plain = find_cell(cells, place, 1, without);
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
+    if (wanted.sections[section_index].name != section_name) continue;
+    const cell* const counted = find_cell(cells, section_index, 1, with);
+    const cell* const plain = find_cell(cells, section_index, 1, without);
     if (!comparable(counted, plain)) continue;
     observe::interval cost = ratio_of(*plain, *counted);
     for (double* const bound : {&cost.median, &cost.low95, &cost.high95}) *bound -= 1;
@@ -117,14 +117,14 @@ void compare_with_peers(const request& wanted, const std::vector<cell>& cells, c
                         std::vector<comparison>& all) {
   const std::size_t ours = index_of(wanted, subject);
   if (ours == wanted.subjects.size()) return;
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
     for (const unsigned threads : wanted.threads) {
-      const cell* const mine = find_cell(cells, place, threads, ours);
-      comparison one{subject, place, threads, {}, {}, {}};
+      const cell* const mine = find_cell(cells, section_index, threads, ours);
+      comparison one{subject, section_index, threads, {}, {}, {}};
       std::vector<const cell*> peers;
       for (std::size_t other = 0; other < wanted.subjects.size(); ++other) {
         const workloads::subject& peer = wanted.subjects[other];
-        const cell* const theirs = find_cell(cells, place, threads, other);
+        const cell* const theirs = find_cell(cells, section_index, threads, other);
         if (!peer.peer || peer.how != wanted.subjects[ours].how || !comparable(mine, theirs)) continue;
         peers.push_back(theirs);
       }
@@ -150,11 +150,11 @@ std::vector<comparison> compare_with_peers(const request& wanted, const std::vec
 std::vector<bound_cost> costs_of_bound(const request& wanted, const std::vector<cell>& cells) {
   const std::size_t bounded = index_of(wanted, "futex"), unbounded = index_of(wanted, "unbounded futex");
   std::vector<bound_cost> all;
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
     for (const unsigned threads : wanted.threads) {
-      const cell* const with = find_cell(cells, place, threads, bounded);
-      const cell* const without = find_cell(cells, place, threads, unbounded);
-      if (comparable(with, without)) all.push_back({place, threads, ratio_of(*with, *without)});
+      const cell* const with = find_cell(cells, section_index, threads, bounded);
+      const cell* const without = find_cell(cells, section_index, threads, unbounded);
+      if (comparable(with, without)) all.push_back({section_index, threads, ratio_of(*with, *without)});
     }
   }
   return all;

@@ -17,7 +17,7 @@ inline constexpr unsigned counted_writes = 10;
 /// Lock and data lie the same way on a page of their own, whichever the site.
 class alignas(4096) counted_section {
  public:
-  constexpr explicit counted_section(site& place) noexcept : lock_(place) {}
+  constexpr explicit counted_section(site& the_site) noexcept : lock_(the_site) {}
 
   /// Nanoseconds that so many sections take, of one thread.
   [[gnu::noinline]] std::uint64_t run(unsigned sections) noexcept {
@@ -40,9 +40,9 @@ struct counted_round {
   std::uint64_t counted, uncounted;
 };
 
-/// Alternating rounds, after one that is not measured. `tell(round)` after each.
-template <class Tell>
-void run_counted_sections(unsigned rounds, unsigned sections, Tell tell) noexcept {
+/// Alternating rounds, after one that is not measured. `report(round)` after each.
+template <class Report>
+void run_counted_sections(unsigned rounds, unsigned sections, Report report) noexcept {
   static constinit site_with_policy counted_site{"bench.counted", elision_presets::eager};
   static constinit site_with_policy uncounted_site{"bench.uncounted", elision_presets::eager, site::counting::off};
   static constinit counted_section counted(counted_site);
@@ -54,7 +54,7 @@ void run_counted_sections(unsigned rounds, unsigned sections, Tell tell) noexcep
     if (i % 2 == 0) seen.counted = counted.run(sections);
     seen.uncounted = uncounted.run(sections);
     if (i % 2 != 0) seen.counted = counted.run(sections);
-    tell(seen);
+    report(seen);
   }
 }
 

@@ -73,7 +73,7 @@ observe::point point_of(const counting_cost& one, bool counted) {
   made.params["writes"] = counted_writes;
   if (!one.machine.empty()) made.params["machine"] = one.machine;
   made.threads = 1;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = counted ? "elided tatas, counted" : "elided tatas, counting off";
   made.metric = "time";
   made.unit = one.machine.empty() ? "ns/section" : "ns/section, simulated";

@@ -129,7 +129,7 @@ observe::point point_of(const elision_cost& one, bool elided) {
   made.workload = "uncontended";
   made.params["writes"] = section_writes[one.section == section_names[0] ? 0 : 1];
   made.threads = 1;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = elided ? "elided " + one.lock : one.lock;
   made.metric = "time";
   made.unit = "ns/section";

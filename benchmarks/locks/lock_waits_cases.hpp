@@ -11,7 +11,7 @@
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 /// Prints "name=value "; a process prints one line of these.
-inline void tell(const char* name, double value) { std::printf("%s=%.9g ", name, value); }
+inline void report(const char* name, double value) { std::printf("%s=%.9g ", name, value); }
 
 /// Prints figures over the waits of all these threads, without those that a gap explains.
 inline void tell_waits(const std::vector<const worker*>& workers, const clock_readers& clocks, double seconds) {
@@ -29,16 +29,16 @@ inline void tell_waits(const std::vector<const worker*>& workers, const clock_re
       longest = std::max(longest, wait.length());
     }
   }
-  tell("waits", static_cast<double>(lengths.samples()));
-  tell("p999_ns", static_cast<double>(lengths.quantile(0.999)));
-  tell("max_ns", static_cast<double>(max_kept));
-  tell("left_out", static_cast<double>(left_out));
-  tell("left_out_max_ns", static_cast<double>(max_left_out));
-  tell("max_was_left_out", max_left_out > max_kept ? 1 : 0);
-  tell("turns", static_cast<double>(max_turns));
-  tell("wait_cpus", static_cast<double>(cpu_ns) / 1e9 / seconds);
-  tell("gaps", static_cast<double>(clocks.gaps()));
-  tell("clocks_have_priority", clocks.realtime() ? 1 : 0);
+  report("waits", static_cast<double>(lengths.samples()));
+  report("p999_ns", static_cast<double>(lengths.quantile(0.999)));
+  report("max_ns", static_cast<double>(max_kept));
+  report("left_out", static_cast<double>(left_out));
+  report("left_out_max_ns", static_cast<double>(max_left_out));
+  report("max_was_left_out", max_left_out > max_kept ? 1 : 0);
+  report("turns", static_cast<double>(max_turns));
+  report("wait_cpus", static_cast<double>(cpu_ns) / 1e9 / seconds);
+  report("gaps", static_cast<double>(clocks.gaps()));
+  report("clocks_have_priority", clocks.realtime() ? 1 : 0);
 }
 
 /// Prints the operations of each thread, for the shares.
@@ -81,7 +81,7 @@ int run_steady(const case_request& wanted, bool asks) {
     sections += static_cast<double>(one.operations);
     if (!asks || &one != workers.data()) told.push_back(&one);
   }
-  tell("sections_per_s", sections / seconds);
+  report("sections_per_s", sections / seconds);
   tell_waits(told, clocks, seconds);
   tell_operations(told);
   return 0;
@@ -156,9 +156,9 @@ int run_wave(const case_request& wanted) {
   // From the fall of the load, so that a line which takes long to drain counts. Where the time does not reach so far,
   // the throughput is not back at the end of what was counted.
   const std::size_t end = std::min(millisecond(gone + wanted.duration_ns), two[0].bins.size());
-  tell("sections_per_s", sections / (static_cast<double>(fall - rise) / 1e9));
-  tell("recovery_ms", recovery_ms(two, millisecond(rise), millisecond(fall), std::max(end, millisecond(fall) + 1)));
-  tell("end_ms", static_cast<double>(gone - fall) / 1e6);
+  report("sections_per_s", sections / (static_cast<double>(fall - rise) / 1e9));
+  report("recovery_ms", recovery_ms(two, millisecond(rise), millisecond(fall), std::max(end, millisecond(fall) + 1)));
+  report("end_ms", static_cast<double>(gone - fall) / 1e6);
   tell_waits(told, clocks, static_cast<double>(machine::clock_ns() - start) / 1e9);
   tell_operations({told.begin() + 2, told.end()});
   return 0;

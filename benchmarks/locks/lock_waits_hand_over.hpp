@@ -44,7 +44,7 @@ int run_pair(const case_request& wanted, bool before_unlock) {
   shared->lock.unlock();
   for (std::thread& one : threads) one.join();
   if (done == 0) return 1;
-  tell("turn_ns", static_cast<double>(end - start) / static_cast<double>(done));
+  report("turn_ns", static_cast<double>(end - start) / static_cast<double>(done));
   return 0;
 }
 
@@ -104,7 +104,7 @@ int run_realtime(const case_request& wanted) {
   sched_param own{};
   own.sched_priority = 60;
   if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &own) != 0) {
-    tell("refused", 1);
+    report("refused", 1);
     return 0;
   }
   const realtime_thread low(5, work_low, all.get()), high(50, work_high, all.get());
@@ -112,9 +112,9 @@ int run_realtime(const case_request& wanted) {
   all->over = true;
   high.join();
   low.join();
-  tell("refused", low.started && high.started ? 0 : 1);
-  tell("high_turns", static_cast<double>(all->high));
-  tell("low_turns", static_cast<double>(all->low));
+  report("refused", low.started && high.started ? 0 : 1);
+  report("high_turns", static_cast<double>(all->high));
+  report("low_turns", static_cast<double>(all->low));
   return 0;
 }
 

@@ -32,7 +32,7 @@ void add_attempts(std::optional<observe::attempt_record>& to, const observe::att
     to->aborts[i].second += now.aborts[i].second - before.aborts[i].second;
 }
 
-void run_once(const request& wanted, const section& place, unsigned round, cell& result) {
+void run_once(const request& wanted, const section& which, unsigned round, cell& result) {
   const workloads::subject& subject = wanted.subjects[result.subject];
   workloads::plan how;
   how.threads = result.threads;
@@ -42,8 +42,8 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   how.keeps_data = wanted.keeps_data;
   const bool counted = wanted.attempts_so_far != nullptr && subject.is_algorithm;
   const observe::attempt_record before = counted ? wanted.attempts_so_far() : observe::attempt_record{};
-  const workloads::subject::runner run = subject.runner_of(workloads::id_of(*place.workload));
-  const workloads::outcome got = workloads::run_with_shares(run, place.values, how, result.fairness);
+  const workloads::subject::runner run = subject.runner_of(workloads::id_of(*which.workload));
+  const workloads::outcome got = workloads::run_with_shares(run, which.values, how, result.fairness);
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
     return;
@@ -57,7 +57,7 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   result.most.push_back(got.most);
   if (counted) add_attempts(result.attempts, before, wanted.attempts_so_far());
   if (!wanted.times_waits) return;
-  const workloads::outcome timed = workloads::run_for_waits(run, place.values, how, result.fairness);
+  const workloads::outcome timed = workloads::run_for_waits(run, which.values, how, result.fairness);
   if (timed.fault != nullptr) result.faults.push_back(std::string("with every operation timed: ") + timed.fault);
 }
 
@@ -77,16 +77,16 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
 }
 
 observe::point make_point(const request& wanted, const cell& one) {
-  const section& place = wanted.sections[one.section];
+  const section& which = wanted.sections[one.section];
   const workloads::subject& subject = wanted.subjects[one.subject];
   observe::point made;
-  made.workload = place.workload->name;
-  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
-    made.params[place.workload->keys[key].key] = place.values[key];
+  made.workload = which.workload->name;
+  for (unsigned key = 0; key < which.workload->keys.size(); ++key) {
+    made.params[which.workload->keys[key].key] = which.values[key];
   }
-  made.preset = place.name;
+  made.preset = which.name;
   made.threads = one.threads;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = subject.name;
   made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
   if (subject.how != workloads::waiting::none) {
@@ -108,7 +108,7 @@ observe::point make_transfer_point(const std::vector<double>& took_ns) {
   observe::point made;
   made.workload = "line_transfer";
   made.threads = 2;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = "machine";
   made.metric = "line transfer";
   made.unit = "ns";
@@ -119,11 +119,11 @@ observe::point make_transfer_point(const std::vector<double>& took_ns) {
 
 std::vector<cell> empty_cells(const request& wanted) {
   std::vector<cell> cells;
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
-    const workloads::workload_id id = workloads::id_of(*wanted.sections[place].workload);
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
+    const workloads::workload_id id = workloads::id_of(*wanted.sections[section_index].workload);
     for (const unsigned threads : wanted.threads) {
       for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
-        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({place, threads, subject});
+        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({section_index, threads, subject});
       }
     }
   }

@@ -92,7 +92,7 @@ observe::interval ratio_of(const cell& one, const cell& other);
 std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
                                                         const std::vector<const cell*>& peers);
 
-/// The cell of that place, or null.
+/// The cell of that section, number of threads and subject, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

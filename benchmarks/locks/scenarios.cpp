@@ -244,7 +244,7 @@ scenario_result empty_result(const what& kind, const contender& one, unsigned co
   made.point.workload = kind.workload;
   made.point.params[kind.parameter] = count;
   made.point.threads = kind.scenario == 1 ? count : count + 1;
-  made.point.place = kind.is_mutex && kind.scenario == 0 ? "cores-first" : "none";
+  made.point.placement = kind.is_mutex && kind.scenario == 0 ? "cores-first" : "none";
   made.point.subject = one.lock;
   made.point.kind = one.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
   made.point.metric = kind.metric;

@@ -42,7 +42,7 @@ void print_row(std::FILE* out, const row& line) {
   std::fprintf(out, "\n");
 }
 
-void print_class(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t place,
+void print_class(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t section_index,
                  workloads::waiting how, const char* title) {
   std::vector<row> rows;
   for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
@@ -50,7 +50,7 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
     row line{&wanted.subjects[subject], {}};
     bool any = false;
     for (const unsigned threads : wanted.threads) {
-      line.by_threads.push_back(find_cell(cells, place, threads, subject));
+      line.by_threads.push_back(find_cell(cells, section_index, threads, subject));
       any = any || line.by_threads.back() != nullptr;
     }
     if (any) rows.push_back(line);
@@ -68,11 +68,11 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
 }
 
 /// The fairness of one section's cells, by threads and then in the order of the subjects.
-void print_fairness(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t place) {
+void print_fairness(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t section_index) {
   std::fprintf(out, "  -- fairness\n  %-26s %7s  %s\n", "lock", "threads", observe::fairness_head);
   for (const unsigned threads : wanted.threads) {
     for (std::size_t subject = 0; threads > 1 && subject < wanted.subjects.size(); ++subject) {
-      const cell* const one = find_cell(cells, place, threads, subject);
+      const cell* const one = find_cell(cells, section_index, threads, subject);
       if (one == nullptr || one->fairness.slowest_share.empty()) continue;
       std::fprintf(out, "  %-26s %7u  %s\n", wanted.subjects[subject].name, threads,
                    observe::fairness_text(one->fairness).c_str());
@@ -97,19 +97,19 @@ void print_sections(std::FILE* out, const request& wanted, const measured& all, 
       wanted.rounds, wanted.rounds * observe::max_round_factor);
   if (wanted.times_waits) std::fprintf(out, "In the tables of fairness:\n%s", observe::fairness_legend);
   print_line_transfer(out, all.line_transfer_ns);
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
-    const section& here = wanted.sections[place];
+  for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
+    const section& here = wanted.sections[section_index];
     std::fprintf(out, "\n%s: %s\n  %-31s", here.name.c_str(), here.workload->summary, "");
     for (const unsigned threads : wanted.threads) {
       const std::string title = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
       std::fprintf(out, " | %-27s", title.c_str());
     }
     std::fprintf(out, "\n");
-    print_class(out, wanted, all.cells, place, workloads::waiting::parks, "waiters sleep");
-    print_class(out, wanted, all.cells, place, workloads::waiting::spins, "waiters spin");
-    print_class(out, wanted, all.cells, place, workloads::waiting::none, "outside the ranking");
-    if (wanted.times_waits) print_fairness(out, wanted, all.cells, place);
-    if (more) more(out, place);
+    print_class(out, wanted, all.cells, section_index, workloads::waiting::parks, "waiters sleep");
+    print_class(out, wanted, all.cells, section_index, workloads::waiting::spins, "waiters spin");
+    print_class(out, wanted, all.cells, section_index, workloads::waiting::none, "outside the ranking");
+    if (wanted.times_waits) print_fairness(out, wanted, all.cells, section_index);
+    if (more) more(out, section_index);
   }
 }
 

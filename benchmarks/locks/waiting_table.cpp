@@ -56,7 +56,7 @@ observe::point point_of(const waiting_cell& one, const metric& what) {
   if (one.section_us != 0) made.params["section_us"] = one.section_us;
   if (one.cpus != 0) made.params["cpus"] = one.cpus;
   made.threads = one.threads;
-  made.place = "none";
+  made.placement = "none";
   made.subject = waiting_locks()[one.lock].name;
   made.kind = one.lock == reference_lock() ? observe::subject_kind::peer : observe::subject_kind::ours;
   made.metric = what.name;

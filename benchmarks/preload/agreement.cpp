@@ -25,7 +25,7 @@ observe::point point_of(const pair& one, bool ours) {
   made.workload = "own_times";
   made.params = {{"sections", sections}};
   made.threads = 2;
-  made.place = "none";
+  made.placement = "none";
   made.subject = ours ? "txsync run" : "the program itself";
   made.kind = ours ? observe::subject_kind::ours : observe::subject_kind::peer;
   made.metric = one.what;

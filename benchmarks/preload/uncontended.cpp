@@ -162,7 +162,7 @@ void fill(observe::document& result, const table& all) {
       observe::point made;
       made.workload = section < first_short ? "uncontended" : "short life";
       made.params["lock"] = sections[section];
-      made.place = "none";
+      made.placement = "none";
       made.subject = names[how];
       made.kind = modes[how] == mode::libc ? observe::subject_kind::peer : observe::subject_kind::ours;
       made.metric = section < first_short ? "time of a lock and unlock" : "time of a life";

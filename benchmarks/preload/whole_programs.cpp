@@ -187,7 +187,7 @@ class report {
   std::size_t put_point(std::size_t index, const char* metric, const char* unit, const std::vector<double>& values) {
     observe::point made;
     made.workload = what_.name;
-    made.place = "none";
+    made.placement = "none";
     made.subject = ways_[index].name;
     made.kind = index == 0 ? observe::subject_kind::peer : observe::subject_kind::ours;
     made.metric = metric;
@@ -257,10 +257,10 @@ class report {
     std::string status = "it did not run";
     bool rejected = false;
     for (const tune::table_row& row : tune::table_of(found, question.way)) {
-      if (row.phase != "whole program" || row.what->what.candidate != policy) continue;
+      if (row.phase != "whole program" || row.arm->config.candidate != policy) continue;
       status = row.status;
       // A wait has to be named: by how much more threads waited where, or who waited too long.
-      const bool is_refused = row.what->status == tune::lane_status::refused;
+      const bool is_refused = row.arm->status == tune::arm_status::refused;
       rejected = row.slow ? !row.slow->site.empty() : is_refused || is_undecided;
     }
     into_.claims.push_back({.id = "A3-5",

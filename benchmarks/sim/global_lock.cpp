@@ -34,7 +34,7 @@ std::vector<point> simulated(const std::vector<std::string>& locks, std::vector<
   asked.bench.threads = std::move(threads);
   asked.bench.plan.duration_ns = millisecond;
   asked.bench.plan.run_in_ns = millisecond / 10;  // as txsync sim has it
-  asked.bench.place = "cores-first";
+  asked.bench.placement = "cores-first";
   asked.bench.repeat = 1;
   cli::bench_result seen = cli::simulate(asked);
   for (const point& one : seen.points) {

@@ -169,7 +169,7 @@ observe::point point_of(const subject& one) {
   made.workload = one.work != 0 ? "exploring" : "mapbench";
   made.params = one.params;
   made.threads = one.threads;
-  made.place = "none";
+  made.placement = "none";
   made.subject = one.name;
   made.metric = memory ? "peak memory" : "speed of the simulation";
   made.unit = one.unit;

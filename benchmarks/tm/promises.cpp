@@ -34,7 +34,7 @@ observe::point make_point(const char* subject, unsigned threads, const char* met
   made.workload = "promises";
   made.subject = subject;
   made.threads = threads;
-  made.place = "none";
+  made.placement = "none";
   made.metric = metric;
   made.unit = unit;
   made.way = observe::better::lower;

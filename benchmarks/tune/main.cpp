@@ -77,7 +77,7 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-tune::surroundings told_surroundings(std::function<bool()> stop) {
+tune::environment reporting_environment(std::function<bool()> stop) {
   return {now_seconds, std::move(stop), [](const tune::progress& now) {
             std::fprintf(stderr, "%s, round %u of %u\n", now.phase.c_str(), now.round, now.rounds);
           }};
@@ -87,7 +87,7 @@ tune::outcome tune_it(tune::program_trial& runs, const std::string& bad) {
   tune::question question;
   question.candidates = {bad, "libc", "mutex", "tatas", "ticket"};
   question.way = observe::better::higher;
-  return tune::tune(runs, question, told_surroundings([&] { return runs.interrupted(); }));
+  return tune::tune(runs, question, reporting_environment([&] { return runs.interrupted(); }));
 }
 
 observe::point common_of(const options& asked) {
@@ -95,7 +95,7 @@ observe::point common_of(const options& asked) {
   made.workload = "hot_lock";
   made.params = {{"milliseconds", asked.milliseconds}, {"innocent_locks", 20}};
   made.threads = asked.threads;
-  made.place = "none";
+  made.placement = "none";
   made.metric = "throughput";
   made.unit = "sections/s";
   return made;
@@ -146,7 +146,7 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   result.started = observe::utc_now();
   std::FILE* const table = asked.json == "-" ? stderr : stdout;
   const auto wanted = [&](const char* part) { return asked.only.empty() || asked.only == part; };
-  const tune::surroundings world = told_surroundings([] { return false; });
+  const tune::environment world = reporting_environment([] { return false; });
   if (wanted("hot_lock")) bench_hot_lock(result, asked, table);
   if (wanted("twenty_locks")) tune_one_of_twenty(result, asked.sections, world);
   const word_count_options words{.rounds = asked.rounds, .texts = asked.texts};

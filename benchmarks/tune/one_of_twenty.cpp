@@ -11,16 +11,16 @@ constexpr double min_gain = 1.3;
 constexpr const char* wrong_lock = "lock_13";
 constexpr const char* seconds_regex = "seconds: ([0-9.]+)";
 
-/// The proof's lanes: what the user has, and what came out.
+/// The proof's arms: what the user has, and what came out.
 void put_points(observe::document& into, const tune::phase_record& proof, unsigned long sections) {
-  for (const tune::lane& one : proof.lanes) {
+  for (const tune::arm& one : proof.arms) {
     observe::point made;
     made.workload = "twenty_locks";
     made.params = {{"sections", sections}};
     made.threads = 2;
-    made.place = "none";
-    made.subject = tune::name_of(one.what);
-    made.kind = one.what == proof.lanes.front().what ? observe::subject_kind::peer : observe::subject_kind::ours;
+    made.placement = "none";
+    made.subject = tune::name_of(one.config);
+    made.kind = one.config == proof.arms.front().config ? observe::subject_kind::peer : observe::subject_kind::ours;
     made.metric = "time of all sections";
     made.unit = "s";
     made.way = observe::better::lower;
@@ -36,7 +36,7 @@ bool changes_only_the_wrong_one(const tune::outcome& found) {
 
 }  // namespace
 
-void tune_one_of_twenty(observe::document& into, unsigned long sections, const tune::surroundings& world) {
+void tune_one_of_twenty(observe::document& into, unsigned long sections, const tune::environment& world) {
   tune::question question;
   question.candidates = {tune::unmodified, "libc", "mutex", "spin", "ticket"};
   question.site_base = "libc";

@@ -73,7 +73,7 @@ void put(observe::document& into, const std::vector<subject>& subjects, const tu
   common.workload = "word_count";
   common.params = std::move(params);
   common.threads = threads;
-  common.place = "none";
+  common.placement = "none";
   common.metric = "throughput";
   common.unit = "words/s";
   const std::size_t first = put_points(into, subjects, common);
@@ -100,13 +100,13 @@ std::vector<std::string> usual_candidates(tune::offered_attempts machine) {
 
 }  // namespace
 
-void tune_word_count(observe::document& into, const word_count_options& asked, const tune::surroundings& world,
+void tune_word_count(observe::document& into, const word_count_options& asked, const tune::environment& world,
                      std::FILE* table) {
   const std::vector<std::string> command = {TXSYNC_WORD_COUNT, std::to_string(asked.texts)};
   tune::question question = question_of(usual_candidates(tune::offered_here()));
   question.counted_reference = "libc";
   tune::program_trial runs(command, tune::metric(words_regex), question.candidates);
-  tune::surroundings interruptible = world;
+  tune::environment interruptible = world;
   interruptible.stop = [&runs, &world] { return runs.interrupted() || world.stop(); };
   const tune::outcome found = tune::tune(runs, question, interruptible);
   std::vector<subject> subjects = subjects_of(runs, found, tune::offered_here().attempts);
@@ -115,8 +115,8 @@ void tune_word_count(observe::document& into, const word_count_options& asked, c
   put(into, subjects, found, "word_count", {{"texts", asked.texts}}, table);
 }
 
-void tune_simulated_word_count(observe::document& into, const word_count_options& asked,
-                               const tune::surroundings& world, std::FILE* table) {
+void tune_simulated_word_count(observe::document& into, const word_count_options& asked, const tune::environment& world,
+                               std::FILE* table) {
   const std::string image = TXSYNC_SIMULATED_WORD_COUNT;
   if (image.empty()) {
     std::fprintf(stderr, "word_count is not simulated: this txsync has no simulated machine\n");

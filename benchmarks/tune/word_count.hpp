@@ -18,11 +18,11 @@ struct word_count_options {
 
 /// Tunes the program as it is, compares, adds points and claims to the document and prints the points. Takes some
 /// minutes. Throws launch::cannot_start.
-void tune_word_count(observe::document& into, const word_count_options& asked, const tune::surroundings& world,
+void tune_word_count(observe::document& into, const word_count_options& asked, const tune::environment& world,
                      std::FILE* table);
 
 /// The same on a simulated machine whose attempts commit, so that policies of elision are among those made by hand.
-void tune_simulated_word_count(observe::document& into, const word_count_options& asked,
-                               const tune::surroundings& world, std::FILE* table);
+void tune_simulated_word_count(observe::document& into, const word_count_options& asked, const tune::environment& world,
+                               std::FILE* table);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

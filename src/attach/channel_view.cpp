@@ -50,10 +50,10 @@ std::unique_ptr<channel::head> read_head(int file) {
 }
 
 /// By its sign of life; the lock of the file must not be tried, since its launcher may be about to take it.
-bool says_alive(const channel::head& head) {
+bool launcher_looks_alive(const channel::head& head) {
   // relaxed: a copy
   const std::uint64_t last = head.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() - last < channel::launcher_patience_ns;
+  return last != 0 && machine::clock_ns() - last < channel::launcher_timeout_ns;
 }
 
 std::uint32_t blocks_of(const channel::head& head) {
@@ -103,7 +103,7 @@ void add_launch(const fs::path& folder, std::vector<running_launch>& found) {
     if (!file_name.starts_with(file_prefix) || file_name.size() != std::strlen(file_prefix) + secret_digits) continue;
     const launch::descriptor file = open_ours(entry);
     const std::unique_ptr<channel::head> head = file.get() < 0 ? nullptr : read_head(file.get());
-    if (head == nullptr || !says_alive(*head)) continue;
+    if (head == nullptr || !launcher_looks_alive(*head)) continue;
     running_launch one{std::atoi(name.c_str() + std::strlen(folder_prefix)), entry, processes_in(*head), {}};
     one.command = command_of(one.processes.empty() ? one.launcher : one.processes.front());
     found.push_back(std::move(one));
@@ -143,7 +143,7 @@ channel_view::channel_view(const std::string& path) : path_(path), file_(open_ou
 
 bool channel_view::is_alive() const {
   const std::unique_ptr<channel::head> head = read_head(file_.get());
-  return head != nullptr && says_alive(*head);
+  return head != nullptr && launcher_looks_alive(*head);
 }
 
 const std::vector<launch::listed_site>& channel_view::sites() {

@@ -75,7 +75,7 @@ std::vector<named_frame> code_names::names(const memory_map& map, const call_cha
 
 std::string code_names::object_name(const memory_map& map, std::uint64_t address, int process) {
   const loaded_file* const file = map.file_at(address);
-  channel::place where{1, {}};
+  channel::frame_list where{1, {}};
   if (file == nullptr || file->path.size() >= sizeof where.frames[0].module) return {};
   where.frames[0].offset = address - file->bias;
   file->path.copy(where.frames[0].module, sizeof where.frames[0].module - 1);

@@ -21,7 +21,7 @@
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
 
-constexpr std::uint64_t patience_ns = 200'000'000;
+constexpr std::uint64_t stop_timeout_ns = 200'000'000;
 
 std::size_t bytes_to_copy(const memory_map& map, std::uint64_t stack) {
   const mapping* const in = map.at(stack);
@@ -131,8 +131,8 @@ class tracer {
       const int got = waitpid(thread, &status, __WALL | WNOHANG);
       if (got == thread) return true;
       const std::uint64_t spent = machine::clock_ns() - begin;
-      if (got < 0 || spent > patience_ns) return false;
-      const timespec rest{0, static_cast<long>(patience_ns - spent)};
+      if (got < 0 || spent > stop_timeout_ns) return false;
+      const timespec rest{0, static_cast<long>(stop_timeout_ns - spent)};
       const child_signals only;
       sigtimedwait(&only.set, nullptr, &rest);
     }

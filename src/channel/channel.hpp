@@ -8,10 +8,10 @@
 // The file outlives the program's processes. So kill -9, _exit and children lose only some commits of attempts
 // (observe/commit_counts.hpp).
 //
-// Who writes what: the launcher makes the file, fills the header and the policies, and answers questions. Every process
+// Who writes what: the launcher makes the file, fills the header and the policies, and answers site requests. Every process
 // of the program maps its head, and the blocks that it counts in. All zero beyond the header is valid. A program may
 // link another build than the launcher's: both sides compare `version` and `block_layout`. No pointer is stored: a
-// place in a program is a module and an offset in it.
+// position in a program is a module and an offset in it.
 #pragma once
 
 #include <atomic>
@@ -36,37 +36,38 @@ struct frame {
   char module[248] = {};  ///< the path of the file, as the dynamic linker has it; empty if unknown
 };
 
-/// A chain of calls, the innermost first, without frames of the preloaded library itself.
-struct place {
-  static constexpr unsigned most = 12;
+/// A call chain, the innermost frame first, without frames of the preloaded library itself. A site request may hold
+/// something else in one (asked_by).
+struct frame_list {
+  static constexpr unsigned max_frames = 12;
   std::uint32_t count = 0;
-  frame frames[most];
+  frame frames[max_frames];
 };
 
 /// What kind of object a site's lock is.
 /// named: a txsync::site, whatever its locks are.
 enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier, named };
 
-/// The places of one static object whose locks share one site: every `step` from `begin` on, before `end`. Offsets in
+/// The offsets in one static object whose locks share one site: every `step` from `begin` on, before `end`. Offsets in
 /// the file, as in frames.
-struct object_places {
+struct object_offsets {
   std::uint64_t begin = 0, end = 0, step = 1;
   bool has(std::uint64_t offset) const noexcept {
     return offset >= begin && offset < end && step != 0 && (offset - begin) % step == 0;
   }
 };
 
-/// By what a question is asked.
+/// What a site request is about.
 enum class asked_by : std::uint32_t {
   calls,   ///< `where` is the chain of calls that made the lock
-  object,  ///< `where` has one frame, the place of the lock itself in a file's static storage
+  object,  ///< `where` has one frame, where the lock itself lies in a file's static storage
   name,    ///< the name of a txsync::site stands in the frames' `module` texts, one after the other (put_name())
 };
 
-/// A question for the site of a call chain, a static object or a name, and its answer. `state` says whose turn it is,
-/// and which question it is. The latter is a number above the two bits, which each claim of the slot counts up. A
-/// thread that gives up frees only its own question, and a late answer finds another number.
-struct question {
+/// A request for the site of a call chain, a static object or a name, and its answer. `state` says whose turn it is,
+/// and which request it is. The latter is a number above the two bits, which each claim of the slot counts up. A
+/// thread that gives up frees only its own request, and a late answer finds another number.
+struct site_request {
   enum : std::uint32_t { free, claimed, asked, answered, turn_bits = 3, number = 4 };
   std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
   std::atomic<std::uint32_t> process{0};   // the asker's; 0: the launcher has no number for it
@@ -74,34 +75,34 @@ struct question {
   asked_by by{};
   /// Of a named site: the parts of policy::packed that its locks use, as a mask of the word.
   std::uint32_t heeded = 0;
-  place where;
+  frame_list where;
   // The answer:
   std::uint32_t site = 0;    // its number, 1 and up; 0: not counted (too many sites)
   std::uint32_t policy = 0;  // policy::packed; of a named site only what is said, else with nothing unsaid
   std::uint32_t said = 0;    // of a named site: which bits of `policy` are said
   std::uint32_t frames = 0;  // so many of the innermost frames decide it, whatever called them; 0: the whole chain
-  object_places same;        // of an object: where else the answer holds
+  object_offsets same;       // of an object: where else the answer holds
 };
 
 /// Something that the program did and should not have done, or that the library could not do.
-enum class notice_kind : std::uint32_t {
-  double_unlock = 1,   ///< unlocked though nobody held it
-  unlock_by_stranger,  ///< unlocked by another thread than the one that locked it
-  destroyed_locked,    ///< destroyed, or initialised again, while a thread held it
-  order_inversion,     ///< two locks taken in both orders; `other_site` is that of the lock held before
-  wait_without_mutex,  ///< a condition wait by a thread that did not hold the mutex
-  relock_by_owner,     ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
+enum class diagnostic_kind : std::uint32_t {
+  double_unlock = 1,    ///< unlocked though nobody held it
+  unlock_by_non_owner,  ///< unlocked by another thread than the one that locked it
+  destroyed_locked,     ///< destroyed, or initialised again, while a thread held it
+  order_inversion,      ///< two locks taken in both orders; `other_site` is that of the lock held before
+  wait_without_mutex,   ///< a condition wait by a thread that did not hold the mutex
+  relock_by_owner,      ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
   /// Threads of two processes use a condition whose attributes say that it belongs to one.
   condition_of_two_processes,
   priority_ignored,  ///< a thread with a real-time priority waited for a lock that treats all alike
 };
 
-struct notice {
+struct diagnostic {
   std::atomic<std::uint32_t> kind{0};  // written last, release; 0 while the record is being written
   std::uint32_t process = 0;
   std::uint32_t site = 0;
   std::uint32_t other_site = 0;
-  place where;
+  frame_list where;
 };
 
 /// Where a process says which program it is about to start. The launcher reads it, and the slot is free again. A
@@ -135,8 +136,8 @@ struct block_owner {
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
   static constexpr std::uint32_t current_version = 8;
-  static constexpr unsigned questions_at_once = 16;
-  static constexpr unsigned max_notices = 128;
+  static constexpr unsigned site_requests_at_once = 16;
+  static constexpr unsigned max_diagnostics = 128;
   static constexpr unsigned starts_at_once = 16;
   static constexpr std::uint32_t max_blocks = 1024;
 
@@ -164,14 +165,14 @@ struct head {
   std::atomic<std::uint32_t> linked_processes{0};  // likewise with the linked library; most are in `processes`, too
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
-  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
-  std::atomic<std::uint32_t> notices_given{0};  // may exceed max_notices; those beyond it were dropped
+  std::atomic<std::uint32_t> doorbell{0};           // counted up and woken (machine::unpark_shared) after a request
+  std::atomic<std::uint32_t> diagnostics_given{0};  // may exceed max_diagnostics; those beyond it were dropped
   // How often a thread could not count because of its sandbox, a limit or a full disk.
   std::atomic<std::uint32_t> blocks_out_of_reach{0};
-  std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy, since their process had no room
-                                                      // to remember another place
-  question questions[questions_at_once];
-  notice notices[max_notices];
+  std::atomic<std::uint64_t> locks_without_room{0};  // that got the default policy, since their process had no room
+                                                     // to remember another answer
+  site_request site_requests[site_requests_at_once];
+  diagnostic diagnostics[max_diagnostics];
   started_program started[starts_at_once];
   /// For each block that was given out: its owner (block_owner). 0: nobody counts in it now, and the next process may.
   /// Its counts stay.
@@ -179,11 +180,11 @@ struct head {
 };
 
 /// The longest name of a site that is sent; a longer one is cut.
-inline constexpr std::size_t max_name_bytes = place::most * (sizeof(frame::module) - 1);
-/// Puts a name into a question, and cuts it if there is no room.
-void put_name(const char* name, place& out) noexcept;
+inline constexpr std::size_t max_name_bytes = frame_list::max_frames * (sizeof(frame::module) - 1);
+/// Puts a name into a request, and cuts it if there is no room.
+void put_name(const char* name, frame_list& out) noexcept;
 
-/// A question without an answer is given up when the launcher has not looked for so long.
-inline constexpr std::uint64_t launcher_patience_ns = 3'000'000'000;
+/// A request without an answer is given up when the launcher has not looked for so long.
+inline constexpr std::uint64_t launcher_timeout_ns = 3'000'000'000;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

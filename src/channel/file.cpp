@@ -93,7 +93,7 @@ std::uint32_t take_number() noexcept {
   }
 }
 
-void say_out_of_reach() noexcept {
+void count_out_of_reach() noexcept {
   the_channel().file_head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
 }
 
@@ -107,7 +107,7 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
     begin = nullptr;
   }
   if (begin == nullptr) {
-    say_out_of_reach();
+    count_out_of_reach();
     // release pairs with take_over_block()
     the_channel().file_head->block_owners[number].store(0, std::memory_order_release);
   }
@@ -116,7 +116,7 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
 
 bool reserve_counters(void* begin, std::size_t bytes) noexcept {
   if (reserve(begin, bytes)) return true;
-  say_out_of_reach();
+  count_out_of_reach();
   return false;
 }
 
@@ -128,9 +128,9 @@ void forget_threads_before_exec(head& file) noexcept {
   const std::uint32_t process = launchers_number(file);
   if (process == 0) return;
   for (std::atomic<std::uint32_t>& owner : file.block_owners) {
-    std::uint32_t seen = block_owner::of(process, this_library);
+    std::uint32_t expected = block_owner::of(process, this_library);
     // release pairs with take_over_block()
-    owner.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed);
+    owner.compare_exchange_strong(expected, 0, std::memory_order_release, std::memory_order_relaxed);
   }
 }
 
@@ -171,7 +171,7 @@ int moved_up(int descriptor) noexcept {
 
 void open_it(opened& out) noexcept {
   if (machine::environment(file_variable) == nullptr) return;
-  const not_cancelled meanwhile;
+  const not_cancelled guard;
   const int descriptor = open_by_name();
   if (descriptor < 0) {
     // The file is gone if the launcher has ended. That is not reported.
@@ -201,7 +201,7 @@ const opened& the_channel() noexcept { return found_once<opened, open_it>(); }
 /// Parts are mapped when they are needed: in a program that calls mlockall(), everything mapped is in memory.
 void* map_part(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::uint64_t first = begin & ~std::uint64_t{machine::page_size() - 1};
-  const not_cancelled meanwhile;
+  const not_cancelled guard;
   void* mapped = nullptr;
   // The program may have closed the descriptor, even just now, and got its number for a file of its own.
   if (is_the_channel(the_channel().file)) {

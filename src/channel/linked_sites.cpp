@@ -8,7 +8,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "channel/file.hpp"
-#include "channel/questions.hpp"
+#include "channel/site_requests.hpp"
 #include "observe/blocks.hpp"
 #include "observe/outside.hpp"
 
@@ -35,19 +35,19 @@ namespace {
 }
 
 observe::outside_number ask_for(head& file, const char* name, std::uint32_t heeded) noexcept {
-  const claim mine = claim_question(file);
-  if (mine.slot == nullptr) return {.by = observe::numbering::later};
-  question& asked = *mine.slot;
-  asked.kind = object_kind::named;
-  asked.by = asked_by::name;
-  asked.heeded = heeded;
-  put_name(name, asked.where);
-  if (!ask(file, mine)) return {.by = observe::numbering::later};
+  const claim claimed = claim_site_request(file);
+  if (claimed.slot == nullptr) return {.by = observe::numbering::later};
+  site_request& request = *claimed.slot;
+  request.kind = object_kind::named;
+  request.by = asked_by::name;
+  request.heeded = heeded;
+  put_name(name, request.where);
+  if (!ask(file, claimed)) return {.by = observe::numbering::later};
   const observe::outside_number told{.by = observe::numbering::outside,
                                      .takes_policies = true,
-                                     .id = asked.site <= max_sites ? asked.site : 0,
-                                     .policy = {asked.policy, asked.said}};
-  give_back(mine);
+                                     .id = request.site <= max_sites ? request.site : 0,
+                                     .policy = {request.policy, request.said}};
+  give_back(claimed);
   return told;
 }
 
@@ -75,7 +75,7 @@ void open_outside() noexcept { (void)channel::open_file(); }
 outside_number number_from_outside(const char* name, std::uint32_t heeded) noexcept {
   channel::head* const file = channel::open_file();
   if (file == nullptr || channel::nobody_reads(*file)) return {.by = numbering::here, .takes_policies = true};
-  // A question would end an attempt.
+  // A request would end an attempt.
   if (machine::active() || machine::warm_active()) return {.by = numbering::later};
   // A number of our own would be another site's in the launcher's table. Until the launcher answers, there is none.
   return channel::ask_for(*file, name, heeded);

@@ -22,7 +22,7 @@ struct bench_options {
   std::optional<std::string> threads;
   std::optional<std::string> locks;
   std::optional<std::string> seed;
-  std::optional<std::string> place;
+  std::optional<std::string> placement;
   std::optional<std::string> repeat;
   std::optional<std::string> duration;
   std::optional<std::string> operations;
@@ -37,22 +37,22 @@ struct bench_request {
   std::string preset;
   std::vector<unsigned> threads;
   std::vector<const workloads::subject*> locks;
-  workloads::plan plan;  ///< everything except the number of threads
-  std::string place;     ///< as it is printed
+  workloads::plan plan;   ///< everything except the number of threads
+  std::string placement;  ///< as it is printed
   unsigned repeat = 5;
 };
 
 /// The machine that a request is for.
-struct surroundings {
+struct bench_machine {
   unsigned cpus = 1;  ///< hardware threads
   unsigned sockets = 1;
   bool simulated = false;  ///< only our own subjects exist, elided ones too, and one repetition is as good as five
 };
 /// This machine.
-surroundings native_surroundings();
+bench_machine native_machine();
 
 /// Throws bad_input.
-bench_request checked(const bench_options& options, const surroundings& on);
+bench_request checked(const bench_options& options, const bench_machine& on);
 
 /// The results.
 struct bench_result {

@@ -34,7 +34,7 @@ std::vector<cell> cells_of(const bench_request& request) {
       made.point.params = named_values(*request.workload, request.values);
       made.point.preset = request.preset;
       made.point.threads = threads;
-      made.point.place = request.place;
+      made.point.placement = request.placement;
       made.point.subject = lock->name;
       made.point.kind = lock->peer ? observe::subject_kind::peer : observe::subject_kind::ours;
       made.point.waiting = waiting_word(lock->how);

@@ -49,7 +49,7 @@ std::string with_suggestion(std::string complaint, const workloads::workload& wh
   return complaint;
 }
 
-void apply_settings(bench_request& request, const words& settings, const surroundings& on) {
+void apply_settings(bench_request& request, const words& settings, const bench_machine& on) {
   words seen;
   for (const std::string& setting : settings) {
     const std::string key = setting.substr(0, setting.find('='));
@@ -70,7 +70,7 @@ void apply_settings(bench_request& request, const words& settings, const surroun
 }
 
 /// First the preset, wherever it stands, as an option or as preset=NAME; then the values that change it.
-void apply_values(bench_request& request, const bench_options& options, const surroundings& on) {
+void apply_values(bench_request& request, const bench_options& options, const bench_machine& on) {
   request.values = workloads::default_parameters(*request.workload);
   words settings;
   std::optional<std::string> preset = options.preset;
@@ -89,7 +89,7 @@ void apply_values(bench_request& request, const bench_options& options, const su
 
 /// One thread, as many as CPUs, and twice as many: uncontended, contended, oversubscribed. On simulated machines: a
 /// curve up to the number of CPUs.
-std::vector<unsigned> default_threads(const surroundings& on) {
+std::vector<unsigned> default_threads(const bench_machine& on) {
   const unsigned cpus = std::min(on.cpus, workloads::max_threads / 2);
   if (on.simulated) {
     std::vector<unsigned> curve;
@@ -99,7 +99,7 @@ std::vector<unsigned> default_threads(const surroundings& on) {
   return cpus == 1 ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{1, cpus, 2 * cpus};
 }
 
-std::vector<unsigned> threads_of(const std::optional<std::string>& text, const surroundings& on) {
+std::vector<unsigned> threads_of(const std::optional<std::string>& text, const bench_machine& on) {
   if (!text) return default_threads(on);
   std::vector<unsigned> list;
   for (const std::string& word : split(*text)) {
@@ -117,7 +117,7 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text, const s
 
 using subject_list = std::vector<const workloads::subject*>;
 
-subject_list able_to_run(const workloads::workload& which, const surroundings& on) {
+subject_list able_to_run(const workloads::workload& which, const bench_machine& on) {
   subject_list able;
   for (const workloads::subject& one : workloads::subjects()) {
     if (on.simulated ? one.peer : one.simulated_only) continue;
@@ -127,7 +127,7 @@ subject_list able_to_run(const workloads::workload& which, const surroundings& o
 }
 
 /// Why a lock that exists cannot be used.
-std::string reason_against(const workloads::subject& one, const workloads::workload& which, const surroundings& on) {
+std::string reason_against(const workloads::subject& one, const workloads::workload& which, const bench_machine& on) {
   const std::string name = "'" + std::string(one.name) + "'";
   if (one.simulated_only && !on.simulated) return name + " is simulated only (txsync sim)";
   if (one.peer && on.simulated) return name + " is another library's, and native only (txsync bench)";
@@ -135,7 +135,7 @@ std::string reason_against(const workloads::subject& one, const workloads::workl
 }
 
 subject_list locks_of(const workloads::workload& which, const std::optional<std::string>& text,
-                      const surroundings& on) {
+                      const bench_machine& on) {
   const subject_list able = able_to_run(which, on);
   subject_list list;
   if (!text) {
@@ -158,22 +158,22 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   return list;
 }
 
-void apply_place(bench_request& request, const std::string& text, const surroundings& on) {
-  request.place = text;
-  if (request.place == "cores-first") {
-    request.plan.place = machine::placement::cores_first;
-  } else if (request.place == "smt-first") {
-    request.plan.place = machine::placement::smt_first;
-  } else if (request.place == "none") {
-    request.plan.place = machine::placement::none;
-  } else if (request.place.starts_with("socket=")) {
+void apply_placement(bench_request& request, const std::string& text, const bench_machine& on) {
+  request.placement = text;
+  if (request.placement == "cores-first") {
+    request.plan.placement = machine::placement::cores_first;
+  } else if (request.placement == "smt-first") {
+    request.plan.placement = machine::placement::smt_first;
+  } else if (request.placement == "none") {
+    request.plan.placement = machine::placement::none;
+  } else if (request.placement.starts_with("socket=")) {
     std::uint64_t socket = 0;
     const unsigned last = on.sockets - 1;
-    if (!parse_number(request.place.substr(request.place.find('=') + 1), last, socket)) {
+    if (!parse_number(request.placement.substr(request.placement.find('=') + 1), last, socket)) {
       throw bad_input("--place: '" + text + "' is not a socket of this machine; allowed: socket=0" +
                       (last == 0 ? std::string() : " to socket=" + std::to_string(last)));
     }
-    request.plan.place = machine::placement::socket;
+    request.plan.placement = machine::placement::socket;
     request.plan.socket = static_cast<unsigned>(socket);
   } else {
     throw bad_input("--place: " + unknown("place", text, split("cores-first,smt-first,socket=N,none")));
@@ -182,15 +182,15 @@ void apply_place(bench_request& request, const std::string& text, const surround
 
 }  // namespace
 
-surroundings native_surroundings() { return {machine::cpu_count(), machine::socket_count(), false}; }
+bench_machine native_machine() { return {machine::cpu_count(), machine::socket_count(), false}; }
 
-bench_request checked(const bench_options& options, const surroundings& on) {
+bench_request checked(const bench_options& options, const bench_machine& on) {
   bench_request request;
   request.workload = &workload_of(options.workload);
   apply_values(request, options, on);
   request.threads = threads_of(options.threads, on);
   request.locks = locks_of(*request.workload, options.locks, on);
-  apply_place(request, options.place.value_or("cores-first"), on);
+  apply_placement(request, options.placement.value_or("cores-first"), on);
   if (options.duration && options.operations) {
     throw bad_input("--duration and --operations cannot both be there");
   }

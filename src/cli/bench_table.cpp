@@ -57,7 +57,7 @@ void print_heading(std::FILE* out, const bench_request& request, const std::stri
                                  ? std::to_string(request.plan.operations) + " operations a thread"
                                  : std::to_string(request.plan.duration_ns / 1'000'000) + " ms";
   std::fprintf(out, "  %u interleaved repetitions of %s, place %s, seed %llu\n\n", request.repeat, length.c_str(),
-               request.place.c_str(), static_cast<unsigned long long>(request.plan.seed));
+               request.placement.c_str(), static_cast<unsigned long long>(request.plan.seed));
   std::fflush(out);
 }
 

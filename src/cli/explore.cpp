@@ -232,7 +232,7 @@ void add_to_document(observe::document& into, const exploration_result& result) 
   into.more["explore"]["tests"].push_back(std::move(test));
   observe::point point;
   point.workload = "explore";
-  point.place = "none";
+  point.placement = "none";
   point.subject = result.subject;
   point.metric = "schedules";
   point.unit = "schedules";

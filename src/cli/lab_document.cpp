@@ -95,7 +95,7 @@ class experiment_writer {
       made.workload = ours->workload;
       made.params = ours->params;
       made.threads = ours->threads;
-      made.place = ours->place;
+      made.placement = ours->placement;
       made.subject = ours->subject;
       made.kind = observe::subject_kind::paper;
       return add(std::move(made), fact.expected.low);

@@ -47,7 +47,7 @@ class point_request {
       bench.plan.operations = of.operations;
     }
     bench.plan.seed = seed;
-    bench.place = "cores-first";
+    bench.placement = "cores-first";
     bench.repeat = 1;
   }
 

@@ -26,7 +26,7 @@ std::string cell_command(const sim_request& request, const workloads::subject& l
   const auto add = [&line](const char* option, const std::string& value) { line.insert(line.end(), {option, value}); };
   add("--lock", lock.name);
   add("--threads", std::to_string(threads));
-  add("--place", bench.place);
+  add("--place", bench.placement);
   constexpr std::uint64_t ns_in_ms = 1'000'000;
   plan.operations != 0 ? add("--operations", std::to_string(plan.operations))
                        : add("--duration", std::to_string(plan.duration_ns / ns_in_ms));
@@ -68,7 +68,7 @@ class simulation {
     made.params = named_values(*bench.workload, bench.values);
     made.preset = bench.preset;
     made.threads = threads;
-    made.place = bench.place;
+    made.placement = bench.placement;
     made.subject = lock.name;
     made.waiting = waiting_word(lock.how);
     made.speculates = lock.speculates;
@@ -149,8 +149,8 @@ bench_result simulate(const sim_request& request) { return simulation(request).r
 words image_arguments(const workloads::workload& which, const std::string& lock, const workloads::plan& how,
                       const workloads::parameters& values) {
   words all{which.name, lock, std::to_string(how.threads)};
-  for (const std::uint64_t number : {static_cast<std::uint64_t>(how.place), std::uint64_t{how.socket}, how.duration_ns,
-                                     how.operations, how.run_in_ns, how.seed, how.sample_every}) {
+  for (const std::uint64_t number : {static_cast<std::uint64_t>(how.placement), std::uint64_t{how.socket},
+                                     how.duration_ns, how.operations, how.run_in_ns, how.seed, how.sample_every}) {
     all.push_back(std::to_string(number));
   }
   for (unsigned i = 0; i < which.keys.size(); ++i) all.push_back(std::to_string(values[i]));

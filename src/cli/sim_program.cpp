@@ -71,7 +71,7 @@ observe::point new_point(const program_request& request) {
   if (!arguments.empty()) made.params["args"] = command_line(arguments);
   made.params["elide"] = request.elides ? "yes" : "no";
   if (!request.policy_word.empty()) made.params["policy"] = request.policy_word;
-  made.place = "none";
+  made.placement = "none";
   made.subject = file_name(request.command.front());
   made.speculates = request.elides || (request.policy && asks_for_attempts(*request.policy));
   made.metric = "simulated time";

@@ -152,7 +152,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   bench.threads = options.threads.value_or(std::to_string(std::max(2U, machine::cpu_count())));
   bench.duration = options.duration;
   bench.seed = options.seed;
-  request.bench = checked(bench, native_surroundings());
+  request.bench = checked(bench, native_machine());
   if (request.bench->threads.size() != 1) throw bad_input("--threads: one number of threads is tuned at a time");
   request.bench->plan.threads = request.bench->threads.front();
   const workloads::workload& which = *request.bench->workload;
@@ -165,7 +165,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   for (const std::string& name : request.asked.candidates) names += (names.empty() ? "" : ",") + name;
   bench.locks = names;
   try {
-    checked(bench, native_surroundings());
+    checked(bench, native_machine());
   } catch (const bad_input& error) {
     // Reported for bench's --lock; here the option is --candidates.
     throw bad_input("--candidates" + std::string(error.what()).substr(std::string("--lock").size()));
@@ -175,7 +175,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   request.described = {which.name,
                        named_values(which, request.bench->values),
                        request.bench->plan.threads,
-                       request.bench->place,
+                       request.bench->placement,
                        "throughput",
                        std::string(which.operation) + "/s",
                        observe::better::higher,

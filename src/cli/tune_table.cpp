@@ -20,10 +20,10 @@ std::string figures(double value) {
 
 std::string range(double low, double high) { return figures(low) + " to " + figures(high); }
 
-/// The end of a long name: the site's own choice stands there.
+/// The end of a long name: the site's own configuration stands there.
 std::string shown_name(const tune::table_row& row) {
   constexpr std::size_t most = 60;
-  std::string name = observe::printable(tune::name_of(row.what->what));
+  std::string name = observe::printable(tune::name_of(row.arm->config));
   return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
 }
 
@@ -38,7 +38,7 @@ std::string max_wait_text(const tune::fairness_record& record) {
 }
 
 void print_row(std::FILE* out, const tune::table_row& row, int width, double by) {
-  const std::vector<double>& values = row.what->values;
+  const std::vector<double>& values = row.arm->values;
   std::string median = "-";
   std::string interval;
   if (!values.empty()) {
@@ -50,14 +50,14 @@ void print_row(std::FILE* out, const tune::table_row& row, int width, double by)
   std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu %10s  %s\n", width, shown_name(row).c_str(), median.c_str(),
                interval.c_str(), ratio ? figures(row.ratio.median).c_str() : "",
                ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(),
-               max_wait_text(row.what->fairness).c_str(), row.status.c_str());
+               max_wait_text(row.arm->fairness).c_str(), row.status.c_str());
 }
 
 /// A divisor that keeps the values readable, and the unit for it.
 std::pair<double, std::string> scaled(const std::vector<tune::table_row>& table, const std::string& unit) {
   double greatest = 0;
   for (const tune::table_row& row : table) {
-    for (const double value : row.what->values) greatest = std::max(greatest, value);
+    for (const double value : row.arm->values) greatest = std::max(greatest, value);
   }
   if (unit == "s" && greatest < 1) return {1e-3, "ms"};
   return greatest >= 1e6 ? std::pair{1e6, "million " + unit} : std::pair{1.0, unit};
@@ -90,7 +90,7 @@ void tune_progress::show(const tune::progress& now, double seconds) {
   last_ = line;
 }
 
-void tune_progress::say(const std::string& line) {
+void tune_progress::log(const std::string& line) {
   std::fprintf(stderr, "%stxsync tune: %s\n", open_ ? "\r\033[K" : "", line.c_str());
   std::fflush(stderr);
   open_ = false;

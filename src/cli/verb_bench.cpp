@@ -19,7 +19,7 @@ class bench_verb final : public verb {
     text_option(app, "--lock", options_.locks, "LOCK,...",
                 "Which locks (all but the one called none); txsync list locks names them");
     text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, the CPUs, twice the CPUs)");
-    text_option(app, "--place", options_.place, "PLACE",
+    text_option(app, "--place", options_.placement, "PLACE",
                 "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
     text_option(app, "--repeat", options_.repeat, "N", "Repetitions, interleaved over the locks (5)");
     text_option(app, "--duration", options_.duration, "MS",
@@ -36,7 +36,7 @@ class bench_verb final : public verb {
   }
 
   int run(session& with) override {
-    const bench_request request = checked(options_, native_surroundings());
+    const bench_request request = checked(options_, native_machine());
     with.document.seed = request.plan.seed;
     print_heading(with.table, request, doctor::machine_line(doctor::collect()));
     bench_result result = measure(request);

@@ -220,8 +220,8 @@ class run_verb final : public verb {
       std::fputc('\n', stderr);
       print_sites(result, ends);
     }
-    for (const std::string& notice : result.notices)
-      std::fprintf(stderr, "notice: %s\n", observe::printable(notice).c_str());
+    for (const std::string& diagnostic : result.diagnostics)
+      std::fprintf(stderr, "notice: %s\n", observe::printable(diagnostic).c_str());
     for (const std::string& remark : result.remarks)
       std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
   }
@@ -289,7 +289,7 @@ class run_verb final : public verb {
     for (std::size_t i = 1; i < what.command.size(); ++i) arguments += (i == 1 ? "" : " ") + what.command[i];
     if (!arguments.empty()) point.params["args"] = arguments;
     point.threads = std::max(1u, result.threads);
-    point.place = "none";
+    point.placement = "none";
     point.subject = policy_name();
     point.metric = "wall time";
     point.unit = "s";
@@ -314,7 +314,7 @@ class run_verb final : public verb {
     run["processes"] = result.processes;
     if (result.samples && result.samples->why_not.empty())
       run["abort_samples"] = {{"samples", result.samples->samples}, {"lost", result.samples->lost}};
-    if (!result.notices.empty()) run["notices"] = result.notices;
+    if (!result.diagnostics.empty()) run["notices"] = result.diagnostics;
     if (!result.remarks.empty()) run["remarks"] = result.remarks;
   }
 

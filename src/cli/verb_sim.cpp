@@ -26,7 +26,7 @@ class sim_verb final : public verb {
     text_option(app, "--lock", options_.locks, "LOCK,...",
                 "Which locks (all but those that speculate, or are simulated only); txsync list locks names them");
     text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, 2, 4, ... up to 16)");
-    text_option(app, "--place", options_.place, "PLACE",
+    text_option(app, "--place", options_.placement, "PLACE",
                 "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
     text_option(app, "--repeat", options_.repeat, "N", "Repetitions, each with a seed of its own (1)");
     text_option(app, "--duration", options_.duration, "MS",
@@ -86,7 +86,7 @@ class sim_verb final : public verb {
   program_request checked_program(const words& command) const {
     const bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
-        wrong.place || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
+        wrong.placement || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
       throw bad_input(
           "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide, --policy and --json only");
     }

@@ -110,11 +110,11 @@ class tune_verb final : public verb {
     const stop_on_signal guard;
     tune_progress line;
     const double started = seconds_now();
-    tune::surroundings world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
-                             [&](const tune::progress& now) { line.show(now, seconds_now() - started); },
-                             [&](const tune::expected_time& time) {
-                               if (const std::string words = expectation_words(time); !words.empty()) line.say(words);
-                             }};
+    tune::environment world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
+                            [&](const tune::progress& now) { line.show(now, seconds_now() - started); },
+                            [&](const tune::expected_time& time) {
+                              if (const std::string words = expectation_words(time); !words.empty()) line.log(words);
+                            }};
     return tune::tune(runs, request.asked, world);
   }
 
@@ -224,8 +224,8 @@ class tune_verb final : public verb {
     return policy::to_toml(set, heading(request, found, document));
   }
 
-  std::optional<policy::policy_set> policy_of(const tune::choice& what) const {
-    return simulated_ ? simulated_->policy_of(what) : program_->policy_of(what);
+  std::optional<policy::policy_set> policy_of(const tune::configuration& config) const {
+    return simulated_ ? simulated_->policy_of(config) : program_->policy_of(config);
   }
 
   void write_policy(observe::output* file, const std::string& policy) const {

@@ -128,12 +128,12 @@ void* map(int file, std::uint64_t offset, std::uint64_t bytes, int rights) {
 
 }  // namespace
 
-channel_file::channel_file(const contents& what) {
+channel_file::channel_file(const contents& content) {
   const char* const chosen = std::getenv("TMPDIR");
   std::string tried;
   for (const char* parent : {"/dev/shm", chosen, "/tmp"}) {
     if (parent == nullptr || *parent == '\0') continue;
-    if (make_in(parent, what)) return;
+    if (make_in(parent, content)) return;
     tried += std::string(tried.empty() ? "" : ", ") + parent + " (" + std::strerror(errno) + ")";
     if (errno == EFBIG) tried += ", for which the limit of file sizes (ulimit -f) is too small";
     remove();
@@ -153,16 +153,16 @@ bool channel_file::open_in(const std::string& folder) {
 }
 
 /// Makes the file as large as everything in it. It is sparse, so it uses only the room of what is written.
-bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
+bool channel_file::make_room(const contents& content, std::uint64_t head_bytes) {
   first_block_ = head_bytes;
   block_bytes_ = whole_pages(observe::block_bytes());
   // One for each thread at a time.
   block_limit_ = channel::head::max_blocks;
   for (;;) {
     std::uint64_t end = head_bytes + block_limit_ * block_bytes_;
-    chains_ = what.ns_per_chain != 0 ? end : 0;
+    chains_ = content.ns_per_chain != 0 ? end : 0;
     if (chains_ != 0) end += whole_pages(sizeof(preload::chain_area));
-    events_ = what.events ? end : 0;
+    events_ = content.events ? end : 0;
     if (events_ != 0) end += whole_pages(sizeof(preload::event_area));
     if (ftruncate(file_.get(), static_cast<off_t>(end)) == 0) return true;
     if (block_limit_ == min_blocks) return false;
@@ -170,14 +170,14 @@ bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
   }
 }
 
-bool channel_file::make_in(const std::string& parent, const contents& what) {
+bool channel_file::make_in(const std::string& parent, const contents& content) {
   remove_abandoned(parent);
   std::string folder = parent + "/" + folder_prefix + std::to_string(getpid()) + "-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
   if (!open_in(folder)) return false;
   const file_size_limit_raised raised;
   const std::uint64_t head_bytes = whole_pages(sizeof(channel::head));
-  if (!make_room(what, head_bytes)) return false;
+  if (!make_room(content, head_bytes)) return false;
   // The room for the head is allocated now: a full disk must be an error here, not a signal later.
   if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(head_bytes)); error != 0) {
     errno = error;
@@ -187,22 +187,22 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   if (mapped == nullptr) return false;
   head_ = new (mapped) channel::head;
   head_->version = channel::head::current_version;
-  head_->check_order = what.check_order ? 1 : 0;
-  head_->default_policy = what.everywhere.word();
-  head_->is_one_policy = what.is_one_policy ? 1 : 0;
+  head_->check_order = content.check_order ? 1 : 0;
+  head_->default_policy = content.everywhere.word();
+  head_->is_one_policy = content.is_one_policy ? 1 : 0;
   head_->block_limit = block_limit_;
   head_->block_bytes = block_bytes_;
   head_->block_layout = observe::block_layout();
   head_->first_block = first_block_;
   head_->chains = chains_;
   head_->events = events_;
-  head_->ns_per_chain = what.ns_per_chain;
+  head_->ns_per_chain = content.ns_per_chain;
   struct stat numbers{};
   if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
   head_->launcher = static_cast<std::uint32_t>(getpid());
   head_->cycles_per_second = machine::cycles_per_second();
   head_->magic = channel::head::magic_number;
-  say_alive();
+  mark_alive();
   return true;
 }
 
@@ -218,19 +218,20 @@ void channel_file::remove() noexcept {
   folder_.clear();
 }
 
-void channel_file::say_alive() const noexcept {
+void channel_file::mark_alive() const noexcept {
   // relaxed: a sign of life; it guards nothing
   head_->launcher_alive.store(machine::clock_ns(), std::memory_order_relaxed);
 }
 
-void channel_file::say_gone() const noexcept {
-  // seq_cst: a process that asks after this reads it; the loop below finds the questions of the others
+void channel_file::mark_gone() const noexcept {
+  // seq_cst: a process that asks after this reads it; the loop below finds the requests of the others
   head_->launcher_alive.store(0);
-  for (channel::question& asked : head_->questions) {
-    std::uint32_t state = asked.state.load();
-    if ((state & channel::question::turn_bits) == channel::question::asked &&
-        asked.state.compare_exchange_strong(state, state - channel::question::asked + channel::question::free))
-      machine::unpark_shared(asked.state, machine::everyone);
+  for (channel::site_request& request : head_->site_requests) {
+    std::uint32_t state = request.state.load();
+    if ((state & channel::site_request::turn_bits) == channel::site_request::asked &&
+        request.state.compare_exchange_strong(state,
+                                              state - channel::site_request::asked + channel::site_request::free))
+      machine::unpark_shared(request.state, machine::everyone);
   }
 }
 
@@ -243,10 +244,10 @@ std::uint32_t channel_file::blocks() const noexcept {
 template <class Area>
 std::unique_ptr<Area> channel_file::read_area(std::uint64_t begin) const {
   if (begin == 0) return nullptr;
-  auto made = std::make_unique<Area>();
-  if (pread(file_.get(), made.get(), sizeof(Area), static_cast<off_t>(begin)) != static_cast<ssize_t>(sizeof(Area)))
+  auto area = std::make_unique<Area>();
+  if (pread(file_.get(), area.get(), sizeof(Area), static_cast<off_t>(begin)) != static_cast<ssize_t>(sizeof(Area)))
     throw std::runtime_error("the call chains of the program could not be read");
-  return made;
+  return area;
 }
 
 std::unique_ptr<preload::chain_area> channel_file::read_chains() const {
@@ -302,9 +303,9 @@ channel_file::counts channel_file::read_counts(std::uint32_t sites, int process,
     add_threads(block.get(), end_of_waits(i, process, ended_at), sum);
   }
   sum.threads = threads.count();
-  for (observe::site_totals& one : sum.totals) {
+  for (observe::site_totals& totals : sum.totals) {
     // Samples may lag behind exact counts.
-    if (one.acquisitions < one.contended) one.acquisitions = one.contended;
+    if (totals.acquisitions < totals.contended) totals.acquisitions = totals.contended;
   }
   return sum;
 }

@@ -32,7 +32,7 @@ class channel_file {
     bool events = false;
   };
   /// Throws std::runtime_error if no folder has room for it.
-  explicit channel_file(const contents& what);
+  explicit channel_file(const contents& content);
   ~channel_file();
   channel_file(const channel_file&) = delete;
   channel_file& operator=(const channel_file&) = delete;
@@ -40,10 +40,10 @@ class channel_file {
   const std::string& path() const noexcept { return path_; }
   channel::head& head() const noexcept { return *head_; }
 
-  /// Tells the program's processes that the launcher answers.
-  void say_alive() const noexcept;
+  /// Shows the program's processes that the launcher answers.
+  void mark_alive() const noexcept;
   /// The launcher answers no more: processes that have asked, or ask from now on, go on at once.
-  void say_gone() const noexcept;
+  void mark_gone() const noexcept;
 
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
@@ -62,8 +62,8 @@ class channel_file {
   std::uint32_t blocks() const noexcept;
 
  private:
-  bool make_in(const std::string& parent, const contents& what);
-  bool make_room(const contents& what, std::uint64_t head_bytes);
+  bool make_in(const std::string& parent, const contents& content);
+  bool make_room(const contents& content, std::uint64_t head_bytes);
   template <class Area>
   std::unique_ptr<Area> read_area(std::uint64_t begin) const;
   bool open_in(const std::string& folder);

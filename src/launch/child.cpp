@@ -32,15 +32,15 @@ constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr int look_every_ms = 50;
 constexpr std::uint64_t grace_ns = 2 * ns_per_s;
 
-[[noreturn]] void out_of(const char* what) {
-  throw std::runtime_error(std::string("cannot make ") + what + ": " + std::strerror(errno));
+[[noreturn]] void out_of(const char* resource) {
+  throw std::runtime_error(std::string("cannot make ") + resource + ": " + std::strerror(errno));
 }
 
 sigset_t set_of(std::initializer_list<int> signals) {
-  sigset_t made;
-  sigemptyset(&made);
-  for (const int one : signals) sigaddset(&made, one);
-  return made;
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int one : signals) sigaddset(&set, one);
+  return set;
 }
 
 class all_signals_blocked {
@@ -117,11 +117,12 @@ struct pipe_ends {
 };
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> made;
-  made.reserve(texts.size() + 1);
-  for (const std::string& one : texts) made.push_back(const_cast<char*>(one.c_str()));  // execve() does not change them
-  made.push_back(nullptr);
-  return made;
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& one : texts)
+    pointers.push_back(const_cast<char*>(one.c_str()));  // execve() does not change them
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 /// What happens between fork and exec. posix_spawn() does not serve: it cannot leave SIGCHLD ignored, as the caller has
@@ -141,15 +142,15 @@ class spawn_plan {
     const std::vector<char*> argument_list = pointers_to(arguments);
     const std::vector<char*> environment_list = pointers_to(environment);
     pipe_ends news = pipe_ends::make();
-    outcome made;
+    outcome start;
     {
-      const all_signals_blocked meanwhile;  // no handler of this process runs in the child
-      made.process = fork();
-      if (made.process == 0) become(path.c_str(), argument_list.data(), environment_list.data(), news.writing.get());
+      const all_signals_blocked blocked;  // no handler of this process runs in the child
+      start.process = fork();
+      if (start.process == 0) become(path.c_str(), argument_list.data(), environment_list.data(), news.writing.get());
     }
-    if (made.process < 0) throw std::runtime_error(std::string("cannot make a process: ") + std::strerror(errno));
-    read_news(news, made);
-    return made;
+    if (start.process < 0) throw std::runtime_error(std::string("cannot make a process: ") + std::strerror(errno));
+    read_news(news, start);
+    return start;
   }
 
  private:
@@ -164,11 +165,11 @@ class spawn_plan {
     int error = output_ < 0 || take_files() ? 0 : errno;
     signals_.leave_to_program();
     if (error == 0) {
-      tell(news, {machine::clock_ns(), 0});
+      report(news, {machine::clock_ns(), 0});
       execve(path, arguments, environment);
       error = errno;
     }
-    tell(news, {0, error});
+    report(news, {0, error});
     _exit(127);
   }
 
@@ -179,10 +180,10 @@ class spawn_plan {
     return dup2(output_, STDOUT_FILENO) >= 0 && dup2(output_, STDERR_FILENO) >= 0;
   }
 
-  static void tell(int news, const message& what) { (void)!write(news, &what, sizeof what); }
+  static void report(int news, const message& sent) { (void)!write(news, &sent, sizeof sent); }
 
   /// Reads until exec closes the child's end.
-  static void read_news(pipe_ends& news, outcome& made) {
+  static void read_news(pipe_ends& news, outcome& start) {
     fcntl(news.reading.get(), F_SETFL, 0);
     news.writing.reset();
     message got{};
@@ -190,11 +191,11 @@ class spawn_plan {
       length = read(news.reading.get(), &got, sizeof got);
       if (length < 0 && errno != EINTR) break;
       if (length != static_cast<ssize_t>(sizeof got)) continue;
-      if (got.started_ns != 0) made.started_ns = got.started_ns;
-      made.error = got.error;
+      if (got.started_ns != 0) start.started_ns = got.started_ns;
+      start.error = got.error;
     }
-    if (made.error == 0) return;
-    while (waitpid(made.process, nullptr, 0) < 0 && errno == EINTR) {
+    if (start.error == 0) return;
+    while (waitpid(start.process, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
 
@@ -205,33 +206,33 @@ class spawn_plan {
 };
 
 /// So that everything it starts can be ended with it. Otherwise it stays in the terminal's foreground.
-bool has_own_group(const child_request& what) { return what.capture || what.limit_seconds.has_value(); }
+bool has_own_group(const child_request& request) { return request.capture || request.limit_seconds.has_value(); }
 
-spawn_plan::outcome start(const child_request& what, const spawn_plan& plan) {
-  spawn_plan::outcome made = plan.start(what.path, what.arguments, what.environment);
-  if (made.error == ENOEXEC) {  // a script without "#!": as execvp() does it
-    std::vector<std::string> arguments = {"sh", what.path};
-    arguments.insert(arguments.end(), what.arguments.begin() + 1, what.arguments.end());
-    made = plan.start("/bin/sh", arguments, what.environment);
+spawn_plan::outcome start(const child_request& request, const spawn_plan& plan) {
+  spawn_plan::outcome started = plan.start(request.path, request.arguments, request.environment);
+  if (started.error == ENOEXEC) {  // a script without "#!": as execvp() does it
+    std::vector<std::string> arguments = {"sh", request.path};
+    arguments.insert(arguments.end(), request.arguments.begin() + 1, request.arguments.end());
+    started = plan.start("/bin/sh", arguments, request.environment);
   }
-  if (made.error != 0) {
-    throw cannot_start(made.error == ENOENT ? 127 : 126,
-                       what.path + " cannot be started: " + std::strerror(made.error));
+  if (started.error != 0) {
+    throw cannot_start(started.error == ENOENT ? 127 : 126,
+                       request.path + " cannot be started: " + std::strerror(started.error));
   }
-  return made;
+  return started;
 }
 
 /// Reports by a file descriptor that a process has ended. The process stays a zombie.
 class end_watch {
  public:
   explicit end_watch(pid_t process) : file_(eventfd(0, EFD_CLOEXEC)) {
-    const all_signals_blocked meanwhile;
+    const all_signals_blocked blocked;
     thread_ = std::thread([this, process] {
       siginfo_t info;
       while (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
       }
-      const std::uint64_t one = 1;
-      (void)!write(file_.get(), &one, sizeof one);
+      const std::uint64_t increment = 1;
+      (void)!write(file_.get(), &increment, sizeof increment);
     });
   }
   end_watch(const end_watch&) = delete;
@@ -247,21 +248,21 @@ class end_watch {
 
 class watcher {
  public:
-  watcher(const child_request& what, pid_t process, std::uint64_t started_ns, int output, int signals)
-      : what_(what),
+  watcher(const child_request& request, pid_t process, std::uint64_t started_ns, int output, int signals)
+      : request_(request),
         process_(process),
-        own_group_(has_own_group(what)),
+        own_group_(has_own_group(request)),
         output_(output),
         signals_(signals),
         started_ns_(started_ns),
         busy_before_s_(busy_cpu_s()),
         end_(process) {
-    if (what.limit_seconds) deadline_ns_ = started_ns_ + static_cast<std::uint64_t>(*what.limit_seconds * 1e9);
+    if (request.limit_seconds) deadline_ns_ = started_ns_ + static_cast<std::uint64_t>(*request.limit_seconds * 1e9);
   }
 
   child_end wait() {
     while (!look()) {
-      what_.while_waiting();
+      request_.while_waiting();
       keep_limit();
     }
     made_.process = process_;
@@ -327,19 +328,19 @@ class watcher {
       if (got == 0) output_ = -1;  // poll() skips it
       if (got <= 0) return;
       made_.output.append(part, static_cast<std::size_t>(got));
-      if (made_.output.size() > 2 * what_.capture_bytes + sizeof part) cut_output();
+      if (made_.output.size() > 2 * request_.capture_bytes + sizeof part) cut_output();
     }
   }
 
   void cut_output() {
-    if (made_.output.size() <= what_.capture_bytes) return;
-    made_.output.erase(0, made_.output.size() - what_.capture_bytes);
+    if (made_.output.size() <= request_.capture_bytes) return;
+    made_.output.erase(0, made_.output.size() - request_.capture_bytes);
     made_.output_cut = true;
   }
 
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-  const child_request& what_;
+  const child_request& request_;
   pid_t process_;
   bool own_group_;
   int output_;
@@ -360,16 +361,16 @@ void ignore_in_this_process(int signal) {
   if (sigaction(signal, &ignored, &before) == 0 && before.sa_handler != SIG_IGN) sigaddset(&ignored_here(), signal);
 }
 
-child_end run_child(const child_request& what) {
+child_end run_child(const child_request& request) {
   const program_signals signals;
-  const std::optional<family> descendants = what.end_family ? std::optional<family>(std::in_place) : std::nullopt;
+  const std::optional<family> descendants = request.end_family ? std::optional<family>(std::in_place) : std::nullopt;
   if (signals.file() < 0) out_of("a descriptor for signals");
   pipe_ends output;
-  if (what.capture) output = pipe_ends::make();
+  if (request.capture) output = pipe_ends::make();
   const spawn_plan::outcome started =
-      start(what, spawn_plan(has_own_group(what), signals, what.input, output.writing.get()));
+      start(request, spawn_plan(has_own_group(request), signals, request.input, output.writing.get()));
   output.writing.reset();
-  child_end ended = watcher(what, started.process, started.started_ns, output.reading.get(), signals.file()).wait();
+  child_end ended = watcher(request, started.process, started.started_ns, output.reading.get(), signals.file()).wait();
   if (descendants) descendants->end();
   return ended;
 }

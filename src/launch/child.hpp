@@ -47,6 +47,6 @@ struct child_end {
 void ignore_in_this_process(int signal);
 
 /// Starts it and waits for its end. Throws cannot_start.
-child_end run_child(const child_request& what);
+child_end run_child(const child_request& request);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

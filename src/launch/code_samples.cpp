@@ -21,9 +21,9 @@ std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept {
   return abort_cause::unknown;
 }
 
-void sample_adder::count(code_sample& one) {
+void sample_adder::count(code_sample& sample) {
   ++sum_.samples;
-  sampled_place place{one.process, one.code, std::move(one.calls), cause_of(one.transaction)};
+  sampled_place place{sample.process, sample.code, std::move(sample.calls), cause_of(sample.transaction)};
   auto at = sum_.places.find(place);
   if (at == sum_.places.end()) {
     if (sum_.places.size() >= max_places) {
@@ -33,8 +33,8 @@ void sample_adder::count(code_sample& one) {
     at = sum_.places.emplace(std::move(place), sample_sum()).first;
   }
   ++at->second.samples;
-  at->second.events += one.events;
-  at->second.cycles += one.events * one.cycles;
+  at->second.events += sample.events;
+  at->second.cycles += sample.events * sample.cycles;
 }
 
 void sample_adder::add(sample_records some) {
@@ -55,9 +55,9 @@ void sample_adder::forget_ended() {
   std::set<std::uint32_t> known;
   for (const code_mapping& one : sum_.mappings) known.insert(one.process);
   std::map<std::uint32_t, std::vector<std::uint32_t>> parents;  // several if a number was given again
-  for (const process_start& one : sum_.starts) {
-    known.insert(one.process);
-    parents[one.process].push_back(one.parent);
+  for (const process_start& start : sum_.starts) {
+    known.insert(start.process);
+    parents[start.process].push_back(start.parent);
   }
   std::vector<std::uint32_t> next;
   next.reserve(sum_.places.size());

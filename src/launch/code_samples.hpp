@@ -63,7 +63,7 @@ class sample_adder {
   code_samples take();
 
  private:
-  void count(code_sample& one);
+  void count(code_sample& sample);
   void forget_ended();
 
   bool (*has_ended_)(std::uint32_t process) noexcept;

@@ -23,8 +23,8 @@ std::string line_of(const fs::path& file) {
   return line;
 }
 
-[[noreturn]] void not_known(const std::string& where, std::string_view what) {
-  throw no_event(where + ": '" + std::string(what) + "' is not known to this txsync");
+[[noreturn]] void not_known(const std::string& where, std::string_view name) {
+  throw no_event(where + ": '" + std::string(name) + "' is not known to this txsync");
 }
 
 /// "0x4" or "4".
@@ -56,17 +56,17 @@ std::pair<std::uint64_t, std::uint64_t> range_in(std::string_view text, const st
   return {first, last};
 }
 
-std::uint64_t& word_named(std::string_view name, counted_event& made, const std::string& where) {
-  if (name == "config") return made.config[0];
-  if (name == "config1") return made.config[1];
-  if (name == "config2") return made.config[2];
+std::uint64_t& word_named(std::string_view name, counted_event& event, const std::string& where) {
+  if (name == "config") return event.config[0];
+  if (name == "config1") return event.config[1];
+  if (name == "config2") return event.config[2];
   not_known(where, name);
 }
 
 /// Puts the value's bits, the lowest first, where "config:0-7,32-35" says.
-void put_bits(const std::string& format, std::uint64_t value, counted_event& made, const std::string& where) {
+void put_bits(const std::string& format, std::uint64_t value, counted_event& event, const std::string& where) {
   std::string_view rest = format;
-  std::uint64_t& word = word_named(next_part(rest, ':'), made, where);
+  std::uint64_t& word = word_named(next_part(rest, ':'), event, where);
   if (rest.empty()) not_known(where, format);
   while (!rest.empty()) {
     const auto [first, last] = range_in(next_part(rest, ','), where);
@@ -76,16 +76,16 @@ void put_bits(const std::string& format, std::uint64_t value, counted_event& mad
 }
 
 /// "event=0xc9,umask=0x4"; a term without a value is 1.
-void put_terms(const fs::path& source, const std::string& terms, counted_event& made) {
+void put_terms(const fs::path& source, const std::string& terms, counted_event& event) {
   for (std::string_view rest = terms; !rest.empty();) {
     std::string_view value = next_part(rest, ',');
     const std::string name(next_part(value, '='));
     const fs::path format = source / "format" / name;
     const std::uint64_t number = value.empty() ? 1 : number_in(value, source / "events/tx-abort");
     if (name.starts_with("config")) {
-      word_named(name, made, source / "events/tx-abort") = number;
+      word_named(name, event, source / "events/tx-abort") = number;
     } else {
-      put_bits(line_of(format), number, made, format);
+      put_bits(line_of(format), number, event, format);
     }
   }
 }
@@ -116,17 +116,17 @@ counted_event find_abort_event(const std::string& sources) {
   const std::string terms = line_of(source / "events/tx-abort");
   if (terms.empty())
     throw no_event("the machine's counters count no aborts here (no event tx-abort in " + source.string() + ")");
-  counted_event made;
+  counted_event event;
   const std::uint64_t precision = number_in(line_of(source / "caps/max_precise"), source / "caps/max_precise");
   if (precision < min_precision)
     throw no_event("the machine's counters do not tell the instruction here (" +
                    (source / "caps/max_precise").string() + " is " + std::to_string(precision) +
                    ", needed: 2); a hypervisor may hide that they can");
-  made.precision = min_precision;
-  made.type = static_cast<std::uint32_t>(number_in(line_of(source / "type"), source / "type"));
-  put_terms(source, terms, made);
-  made.cpus = parse_cpu_list(line_of(source / "cpus"));
-  return made;
+  event.precision = min_precision;
+  event.type = static_cast<std::uint32_t>(number_in(line_of(source / "type"), source / "type"));
+  put_terms(source, terms, event);
+  event.cpus = parse_cpu_list(line_of(source / "cpus"));
+  return event;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -23,8 +23,8 @@ constexpr int not_there = 127;
 constexpr int not_runnable = 126;
 constexpr unsigned max_interpreters = 5;  // the kernel follows four
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw cannot_start(not_runnable, path + " " + what);
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw cannot_start(not_runnable, path + " " + reason);
 }
 
 bool is_runnable_file(const std::string& path) {
@@ -33,7 +33,7 @@ bool is_runnable_file(const std::string& path) {
 }
 
 /// Why the file at a path that the user named cannot be run.
-[[noreturn]] void say_why(const std::string& path) {
+[[noreturn]] void throw_cannot_start(const std::string& path) {
   struct stat about{};
   if (stat(path.c_str(), &about) != 0) {
     const int reason = errno;
@@ -57,7 +57,7 @@ std::string along_path(const std::string& command) {
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }
-  if (!denied.empty()) say_why(denied);
+  if (!denied.empty()) throw_cannot_start(denied);
   throw cannot_start(not_there, command + ": not found along PATH");
 }
 
@@ -84,7 +84,7 @@ elf_facts facts_of(int file, const std::string& path) {
   GElf_Ehdr header;
   if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr)
     refuse(path, "is no program that this system knows");
-  elf_facts found{header.e_ident[EI_CLASS], header.e_machine, {}};
+  elf_facts facts{header.e_ident[EI_CLASS], header.e_machine, {}};
   std::size_t segments = 0;
   elf_getphdrnum(elf.get(), &segments);
   for (std::size_t i = 0; i < segments; ++i) {
@@ -93,9 +93,9 @@ elf_facts facts_of(int file, const std::string& path) {
     std::string name(std::min<std::size_t>(segment.p_filesz, 4096), '\0');
     const ssize_t got = pread(file, name.data(), name.size(), static_cast<off_t>(segment.p_offset));
     name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    found.interpreter = name.substr(0, name.find('\0'));
+    facts.interpreter = name.substr(0, name.find('\0'));
   }
-  return found;
+  return facts;
 }
 
 /// The sanitizer's library that a program is linked with; empty without one.
@@ -170,7 +170,7 @@ void check_sanitizer(int file, const std::string& path, const std::string& prelo
 std::string find_program(const std::string& command) {
   if (command.empty()) throw cannot_start(not_there, "the program's name is empty");
   if (command.find('/') == std::string::npos) return along_path(command);
-  if (!is_runnable_file(command)) say_why(command);
+  if (!is_runnable_file(command)) throw_cannot_start(command);
   return command;
 }
 

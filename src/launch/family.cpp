@@ -38,9 +38,9 @@ pid_t parent_of(pid_t process) {
 }
 
 std::vector<pid_t> children() {
-  std::vector<pid_t> found = all_processes();
-  std::erase_if(found, [self = getpid()](pid_t one) { return parent_of(one) != self; });
-  return found;
+  std::vector<pid_t> processes = all_processes();
+  std::erase_if(processes, [self = getpid()](pid_t one) { return parent_of(one) != self; });
+  return processes;
 }
 
 }  // namespace

@@ -8,20 +8,20 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> folders;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    found.push_back(at->path());
-  return found;
+    folders.push_back(at->path());
+  return folders;
 }
 
 std::vector<pid_t> all_processes() {
-  std::vector<pid_t> found;
+  std::vector<pid_t> processes;
   std::error_code error;
   for (const fs::path& entry : entries_of("/proc", error)) {
     const std::string name = entry.filename();
-    if (name.find_first_not_of("0123456789") == std::string::npos) found.push_back(std::stoi(name));
+    if (name.find_first_not_of("0123456789") == std::string::npos) processes.push_back(std::stoi(name));
   }
-  return found;
+  return processes;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

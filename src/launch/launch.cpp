@@ -15,14 +15,14 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
-#include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
+#include "launch/diagnostics.hpp"
 #include "launch/folder.hpp"
-#include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
 #include "launch/program_input.hpp"
 #include "launch/sampler.hpp"
+#include "launch/site_resolver.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -110,28 +110,29 @@ bool is_counting(const policy::policy_set& policies) {
          std::any_of(policies.sites.begin(), policies.sites.end(), [](const auto& one) { return one.second.counting; });
 }
 
-std::string plural(std::uint64_t count, const char* one, const char* more) {
-  return std::to_string(count) + " " + (count == 1 ? one : more);
+std::string plural(std::uint64_t count, const char* singular, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? singular : more);
 }
 
 /// A launch under the preloaded library: the channel, the thread that answers in it, and the results.
 class counted_launch {
  public:
-  counted_launch(const options& what, place_names& names, std::string preloaded)
-      : what_(what),
-        channel_(
-            {what.policies.find({}), what.policies.sites.empty(), what.check_order, what.ns_per_chain, what.events}),
+  counted_launch(const options& settings, place_names& names, std::string preloaded)
+      : settings_(settings),
+        channel_({settings.policies.find({}), settings.policies.sites.empty(), settings.check_order,
+                  settings.ns_per_chain, settings.events}),
         names_(names),
-        answers_(channel_, what_.policies, names, std::move(preloaded)) {}
+        resolver_(channel_, settings_.policies, names, std::move(preloaded)) {}
 
   const channel_file& channel() const { return channel_; }
 
   void collect(result& into, const child_end& ended) {
-    answers_.stop();
+    resolver_.stop();
     put_sites(into, ended);
-    for (std::string& sentence : sentences_of(answers_, waited_at_end_)) into.notices.push_back(std::move(sentence));
-    into.without_library = answers_.started().without_library();
-    into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
+    for (std::string& sentence : sentences_of(resolver_, waited_at_end_))
+      into.diagnostics.push_back(std::move(sentence));
+    into.without_library = resolver_.started().without_library();
+    into.priority_ignored_at = sites_that_ignored_a_priority(resolver_);
     // relaxed, here and below: the program has ended Processes that link txsync have the preloaded library, too, unless
     // somebody has changed their environment.
     into.processes = std::max(channel_.head().processes.load(std::memory_order_relaxed),
@@ -141,7 +142,7 @@ class counted_launch {
 
  private:
   void put_sites(result& into, const child_end& ended) {
-    const std::vector<answerer::site>& known = answers_.sites();
+    const std::vector<site_resolver::site>& known = resolver_.sites();
     channel_file::counts counted =
         channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
     into.threads = counted.threads;
@@ -169,8 +170,8 @@ class counted_launch {
   }
 
   void put_profile(result& into, const std::vector<observe::site_totals>& totals) {
-    if (what_.ns_per_chain != 0) {
-      read_chains chains = chains_of(channel_, answers_.sites(), names_, totals);
+    if (settings_.ns_per_chain != 0) {
+      read_chains chains = chains_of(channel_, resolver_.sites(), names_, totals);
       into.wait_chains = std::move(chains.waits);
       into.hold_chains = std::move(chains.holds);
       if (chains.left_out != 0) {
@@ -179,8 +180,8 @@ class counted_launch {
                                std::to_string(preload::chain_area::max_chains));
       }
     }
-    if (!what_.events) return;
-    read_events events = events_of(channel_, answers_.sites(), started_at_);
+    if (!settings_.events) return;
+    read_events events = events_of(channel_, resolver_.sites(), started_at_);
     into.events = std::move(events.events);
     into.events_left_out = events.left_out;
     if (events.left_out != 0) {
@@ -219,7 +220,7 @@ class counted_launch {
     if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
       into.remarks.push_back("nothing was counted: no process of the program took the library " +
                              std::string(library_name));
-    } else if (!is_counting(what_.policies)) {
+    } else if (!is_counting(settings_.policies)) {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
       into.remarks.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
@@ -244,20 +245,20 @@ class counted_launch {
   /// What else found no room.
   void put_remarks_on_room(result& into) {
     const channel::head& head = channel_.head();
-    if (answers_.refused() != 0) {
-      into.remarks.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
-                             std::to_string(answers_.sites().size()) + " sites " +
-                             (answers_.refused() == 1 ? "was" : "were") + " not counted");
+    if (resolver_.refused() != 0) {
+      into.remarks.push_back(plural(resolver_.refused(), "place", "places") + " beyond the first " +
+                             std::to_string(resolver_.sites().size()) + " sites " +
+                             (resolver_.refused() == 1 ? "was" : "were") + " not counted");
     }
-    if (const std::uint64_t lost = head.locks_without_place.load(std::memory_order_relaxed); lost != 0) {
+    if (const std::uint64_t lost = head.locks_without_room.load(std::memory_order_relaxed); lost != 0) {
       into.remarks.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
                              " not counted and had the default policy: a process remembers 32768 places that make "
                              "locks");
     }
-    const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
-    if (notices > channel::head::max_notices) {
-      into.remarks.push_back(plural(notices - channel::head::max_notices, "notice", "notices") + " beyond the first " +
-                             std::to_string(channel::head::max_notices) + " were dropped");
+    const std::uint32_t diagnostics = head.diagnostics_given.load(std::memory_order_relaxed);
+    if (diagnostics > channel::head::max_diagnostics) {
+      into.remarks.push_back(plural(diagnostics - channel::head::max_diagnostics, "notice", "notices") +
+                             " beyond the first " + std::to_string(channel::head::max_diagnostics) + " were dropped");
     }
   }
 
@@ -273,57 +274,57 @@ class counted_launch {
     }
   }
 
-  options what_;
+  options settings_;
   channel_file channel_;
   place_names& names_;
   std::vector<bool> waited_at_end_;  // by site
   std::uint64_t started_at_ = machine::cycles();
-  answerer answers_;
+  site_resolver resolver_;
 };
 
 /// The results that any program has. Takes the output.
 result result_of(child_end& ended) {
-  result made;
-  made.wait_status = ended.wait_status;
-  made.exit_status =
+  result summary;
+  summary.wait_status = ended.wait_status;
+  summary.exit_status =
       WIFSIGNALED(ended.wait_status) ? 128 + WTERMSIG(ended.wait_status) : WEXITSTATUS(ended.wait_status);
-  made.wall_s = ended.wall_s;
-  made.user_s = ended.user_s;
-  made.system_s = ended.system_s;
-  made.others_s = ended.others_s;
-  made.output = std::move(ended.output);
-  made.output_cut = ended.output_cut;
-  made.timed_out = ended.timed_out;
-  made.interrupted = ended.interrupted;
-  return made;
+  summary.wall_s = ended.wall_s;
+  summary.user_s = ended.user_s;
+  summary.system_s = ended.system_s;
+  summary.others_s = ended.others_s;
+  summary.output = std::move(ended.output);
+  summary.output_cut = ended.output_cut;
+  summary.timed_out = ended.timed_out;
+  summary.interrupted = ended.interrupted;
+  return summary;
 }
 
-child_request request_of(const options& what) {
-  child_request made;
-  made.path = find_program(what.command.front());
-  made.arguments = what.command;
-  made.limit_seconds = what.limit_seconds;
-  made.capture = what.capture;
-  made.capture_bytes = what.capture_bytes;
-  made.end_family = what.end_family;
-  return made;
+child_request request_of(const options& settings) {
+  child_request request;
+  request.path = find_program(settings.command.front());
+  request.arguments = settings.command;
+  request.limit_seconds = settings.limit_seconds;
+  request.capture = settings.capture;
+  request.capture_bytes = settings.capture_bytes;
+  request.end_family = settings.end_family;
+  return request;
 }
 
 /// Puts into the program's environment the library, and what it finds the channel by.
-std::unique_ptr<counted_launch> preload(const options& what, const std::string& program, place_names& names,
+std::unique_ptr<counted_launch> preload(const options& settings, const std::string& program, place_names& names,
                                         environment& set) {
-  const std::string library = find_library(what.library);
+  const std::string library = find_library(settings.library);
   check_takes_library(program, set.preloaded());
   names.forget_changed_files();
   names.set_program(fs::absolute(program));
-  auto made = std::make_unique<counted_launch>(what, names, set.preloaded());
+  auto counted = std::make_unique<counted_launch>(settings, names, set.preloaded());
   set.preload(library);
   // Without such attempts it would leave everything to the OpenMP library.
-  if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort)
+  if (settings.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort)
     set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
-  set.set(channel::file_variable, made->channel().path());
-  set.set(channel::policy_variable, std::to_string(what.policies.find({}).word()));
-  return made;
+  set.set(channel::file_variable, counted->channel().path());
+  set.set(channel::policy_variable, std::to_string(settings.policies.find({}).word()));
+  return counted;
 }
 
 }  // namespace
@@ -335,33 +336,34 @@ struct launcher::memory {
 launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
-result launcher::launch(const options& what) {
-  child_request request = request_of(what);
-  const std::optional<program_input> input = what.capture ? std::optional<program_input>(what.input) : std::nullopt;
+result launcher::launch(const options& settings) {
+  child_request request = request_of(settings);
+  const std::optional<program_input> input =
+      settings.capture ? std::optional<program_input>(settings.input) : std::nullopt;
   if (input) request.input = input->file();
   environment set;
-  for (const auto& [name, value] : what.environment) set.set(name, value);
+  for (const auto& [name, value] : settings.environment) set.set(name, value);
   std::unique_ptr<counted_launch> counted;
-  if (what.preload) counted = preload(what, request.path, memory_->names, set);
+  if (settings.preload) counted = preload(settings, request.path, memory_->names, set);
   std::optional<sampler> samples;
-  if (what.sampled) samples.emplace(*what.sampled);
+  if (settings.sampled) samples.emplace(*settings.sampled);
   request.while_waiting = [&] {
-    if (counted) counted->channel().say_alive();
+    if (counted) counted->channel().mark_alive();
     if (samples) samples->read();
   };
   request.environment = set.take();
   child_end ended = run_child(request);
 
-  result made = result_of(ended);
-  made.read_in_vain = input && input->was_read_in_vain();
+  result summary = result_of(ended);
+  summary.read_in_vain = input && input->was_read_in_vain();
   if (samples) {
     samples->read();
-    made.samples = samples->take();
+    summary.samples = samples->take();
   }
-  if (counted) counted->collect(made, ended);
-  return made;
+  if (counted) counted->collect(summary, ended);
+  return summary;
 }
 
-result launch(const options& what) { return launcher().launch(what); }
+result launch(const options& settings) { return launcher().launch(settings); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -60,9 +60,9 @@ struct result {
   std::vector<lock_event> events;           ///< by their start times
   std::uint64_t events_left_out = 0;
   std::optional<code_samples> samples = {};  ///< for options::sampled
-  std::vector<std::string> notices;          ///< what the program did wrong with its locks, one sentence each
+  std::vector<std::string> diagnostics;      ///< what the program did wrong with its locks, one sentence each
   /// Sites whose locks ignore priorities, and that a thread with a real-time priority waited for. They are in the
-  /// notices, too.
+  /// diagnostics, too.
   std::vector<std::string> priority_ignored_at;
   /// Why programs that the program started cannot have loaded the library. In the remarks, too.
   std::vector<std::string> without_library;
@@ -88,7 +88,7 @@ class launcher {
 
   /// Returns when the program has ended, in whatever way. SIGINT, SIGTERM, SIGHUP and SIGQUIT that arrive before go to
   /// the program. Throws cannot_start, and std::runtime_error if the system lacks room. Requires: a command.
-  result launch(const options& what);
+  result launch(const options& settings);
 
  private:
   struct memory;
@@ -96,6 +96,6 @@ class launcher {
 };
 
 /// One launch.
-result launch(const options& what);
+result launch(const options& settings);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

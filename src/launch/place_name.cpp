@@ -29,17 +29,17 @@ std::string process_link(std::uint32_t process, const char* which) {
 }
 
 place_name name_of(const function_at& function, const std::string& module) {
-  place_name made{function.name, {}, module, 0};
+  place_name named{function.name, {}, module, 0};
   if (function.file.empty() || function.line == 0) {
-    made.name += hexadecimal(function.offset);
+    named.name += hexadecimal(function.offset);
   } else {
-    made.where = function.file + ":" + std::to_string(function.line);
-    made.name += "@" + last_part(made.where);
+    named.where = function.file + ":" + std::to_string(function.line);
+    named.name += "@" + last_part(named.where);
   }
   // Here, so that tables, documents and policy files have the same name.
-  made.name = observe::printable(made.name);
-  made.where = observe::printable(made.where);
-  return made;
+  named.name = observe::printable(named.name);
+  named.where = observe::printable(named.where);
+  return named;
 }
 
 /// A larger object of unknown type may hold thousands of locks of one role.
@@ -72,8 +72,8 @@ std::string place_names::program_of(std::uint32_t process) const {
   return program.empty() ? program_ : program;
 }
 
-std::string place_names::path_of(const channel::frame& one, std::uint32_t process) const {
-  std::string path(one.module, strnlen(one.module, sizeof one.module));
+std::string place_names::path_of(const channel::frame& frame, std::uint32_t process) const {
+  std::string path(frame.module, strnlen(frame.module, sizeof frame.module));
   if (path == "/proc/self/exe") return program_of(process);
   if (path.front() == '/' || path.find('/') == std::string::npos) return path;
   const std::string folder = process_link(process, "cwd");
@@ -81,9 +81,9 @@ std::string place_names::path_of(const channel::frame& one, std::uint32_t proces
 }
 
 place_names::module& place_names::module_of(const std::string& path) {
-  module& one = modules_[path];
-  if (one.symbols == nullptr) one.symbols = std::make_unique<module_symbols>(path);
-  return one;
+  module& known = modules_[path];
+  if (known.symbols == nullptr) known.symbols = std::make_unique<module_symbols>(path);
+  return known;
 }
 
 const std::vector<function_at>& place_names::around(module& in, std::uint64_t offset) {
@@ -91,9 +91,9 @@ const std::vector<function_at>& place_names::around(module& in, std::uint64_t of
   return known != in.known.end() ? known->second : in.known.emplace(offset, in.symbols->around(offset)).first->second;
 }
 
-place_name place_names::name(const channel::place& where, std::uint32_t process) {
+place_name place_names::name(const channel::frame_list& where, std::uint32_t process) {
   place_name outermost;  // the outermost wrapper, in case there is nothing else
-  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
+  for (std::uint32_t i = 0; i < where.count && i < channel::frame_list::max_frames; ++i) {
     const channel::frame& frame = where.frames[i];
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
@@ -101,9 +101,9 @@ place_name place_names::name(const channel::place& where, std::uint32_t process)
     if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path, i + 1};
     for (const function_at& function : functions) {
       if (!is_lock_wrapper(function.name)) {
-        place_name made = name_of(function, path);
-        made.frames = i + 1;
-        return made;
+        place_name named = name_of(function, path);
+        named.frames = i + 1;
+        return named;
       }
       outermost = name_of(function, path);
     }
@@ -112,46 +112,48 @@ place_name place_names::name(const channel::place& where, std::uint32_t process)
   return outermost;
 }
 
-std::vector<named_call> place_names::calls(const channel::frame& one, std::uint32_t process) {
-  if (one.module[0] == '\0') return {{"(code of no file)", {}, 0, {}, one.offset, false}};
-  const std::string path = path_of(one, process);
-  std::vector<named_call> made;
-  for (const function_at& function : around(module_of(path), one.offset)) {
-    made.push_back(
-        {observe::printable(function.name), observe::printable(function.file), function.line, path, one.offset, true});
+std::vector<named_call> place_names::calls(const channel::frame& frame, std::uint32_t process) {
+  if (frame.module[0] == '\0') return {{"(code of no file)", {}, 0, {}, frame.offset, false}};
+  const std::string path = path_of(frame, process);
+  std::vector<named_call> calls_there;
+  for (const function_at& function : around(module_of(path), frame.offset)) {
+    calls_there.push_back({observe::printable(function.name), observe::printable(function.file), function.line, path,
+                           frame.offset, true});
   }
-  if (made.empty()) made.push_back({last_part(path) + hexadecimal(one.offset), {}, 0, path, one.offset, true});
-  made.back().is_inlined = false;
-  return made;
+  if (calls_there.empty())
+    calls_there.push_back({last_part(path) + hexadecimal(frame.offset), {}, 0, path, frame.offset, true});
+  calls_there.back().is_inlined = false;
+  return calls_there;
 }
 
-object_name place_names::name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind) {
+object_name place_names::name_object(const channel::frame_list& where, std::uint32_t process,
+                                     channel::object_kind kind) {
   const channel::frame& frame = where.frames[0];
   const std::string path = path_of(frame, process);
   module& in = module_of(path);
-  const static_object found = in.symbols->static_object_at(frame.offset);
-  object_name made;
-  made.name.module = path;
-  if (found.name.empty()) {
-    made.name.name = last_part(path) + hexadecimal(frame.offset);
+  const static_object object = in.symbols->static_object_at(frame.offset);
+  object_name named;
+  named.name.module = path;
+  if (object.name.empty()) {
+    named.name.name = last_part(path) + hexadecimal(frame.offset);
     in.nameless.insert(frame.offset);
-    if (in.nameless.size() <= max_nameless) return made;
-    made.name.name = last_part(path) + " (static objects without symbols)";
-    made.same = {0, ~std::uint64_t{0}, 1};
-    return made;
+    if (in.nameless.size() <= max_nameless) return named;
+    named.name.name = last_part(path) + " (static objects without symbols)";
+    named.same = {0, ~std::uint64_t{0}, 1};
+    return named;
   }
-  made.name.name = observe::printable(found.name);
+  named.name.name = observe::printable(object.name);
   const std::uint64_t size = size_of_lock(kind);
-  const bool is_array = found.size > size && found.size % size == 0 && found.offset % size == 0;
-  if (is_array || found.size > largest_told_apart) {
-    const std::uint64_t begin = frame.offset - found.offset;
-    made.same = {begin, begin + found.size, is_array ? size : 1};
-  } else if (found.offset != 0) {
-    made.name.name += hexadecimal(found.offset);
+  const bool is_array = object.size > size && object.size % size == 0 && object.offset % size == 0;
+  if (is_array || object.size > largest_told_apart) {
+    const std::uint64_t begin = frame.offset - object.offset;
+    named.same = {begin, begin + object.size, is_array ? size : 1};
+  } else if (object.offset != 0) {
+    named.name.name += hexadecimal(object.offset);
   }
-  if (!found.file.empty()) made.name.name += " (" + observe::printable(found.file) + ")";
-  made.name.name += " in " + last_part(path);
-  return made;
+  if (!object.file.empty()) named.name.name += " (" + observe::printable(object.file) + ")";
+  named.name.name += " in " + last_part(path);
+  return named;
 }
 
 void place_names::forget_changed_files() {

@@ -34,8 +34,8 @@ struct place_name {
 
 /// A lock in the static storage of a file.
 struct object_name {
-  place_name name;              ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
-  channel::object_places same;  ///< the places with the same name, if there are several
+  place_name name;               ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
+  channel::object_offsets same;  ///< the offsets with the same name, if there are several
 };
 
 /// Names places, and remembers what it found. It opens a module once (up to a second with its debug information), and
@@ -45,17 +45,17 @@ class place_names {
   /// Sets the program of frames without a file name whose processes have ended.
   void set_program(const std::string& path) { program_ = path; }
 
-  place_name name(const channel::place& where, std::uint32_t process);
+  place_name name(const channel::frame_list& where, std::uint32_t process);
 
   /// The functions that contain a call, the innermost first. If none is known, one entry that says where the place is.
-  std::vector<named_call> calls(const channel::frame& one, std::uint32_t process);
+  std::vector<named_call> calls(const channel::frame& frame, std::uint32_t process);
 
   /// The file that the process runs.
   std::string program_of(std::uint32_t process) const;
 
   /// Names the lock whose place is the one frame. The name is that of its symbol, with or without debug information. An
   /// array of locks has one name. So has an object of more than 4 KB: it may be an array of anything.
-  object_name name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind);
+  object_name name_object(const channel::frame_list& where, std::uint32_t process, channel::object_kind kind);
 
   /// Forgets files that have been replaced since then. To be called between two programs.
   void forget_changed_files();
@@ -67,7 +67,7 @@ class place_names {
     std::set<std::uint64_t> nameless;  // places of locks in static storage without a symbol
   };
 
-  std::string path_of(const channel::frame& one, std::uint32_t process) const;
+  std::string path_of(const channel::frame& frame, std::uint32_t process) const;
   module& module_of(const std::string& path);
   const std::vector<function_at>& around(module& in, std::uint64_t offset);
 

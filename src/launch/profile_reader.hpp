@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "launch/answerer.hpp"
 #include "launch/blame.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/place_name.hpp"
+#include "launch/site_resolver.hpp"
 #include "observe/blocks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -20,7 +20,7 @@ struct read_chains {
 };
 /// Chains of equal calls become one. `all_waits`: what each site has waited in all (site i at [i - 1]). What no chain
 /// stands for becomes the site's rest.
-read_chains chains_of(const channel_file& channel, const std::vector<answerer::site>& sites, place_names& names,
+read_chains chains_of(const channel_file& channel, const std::vector<site_resolver::site>& sites, place_names& names,
                       const std::vector<observe::site_totals>& all_waits);
 
 struct read_events {
@@ -28,6 +28,7 @@ struct read_events {
   std::uint64_t left_out = 0;
 };
 /// `started_at`: when the run began, in machine::cycles().
-read_events events_of(const channel_file& channel, const std::vector<answerer::site>& sites, std::uint64_t started_at);
+read_events events_of(const channel_file& channel, const std::vector<site_resolver::site>& sites,
+                      std::uint64_t started_at);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -138,9 +138,9 @@ std::string readable_name(const char* symbol) {
     return std::string(plain.substr(0, plain.find('.', 1)));
   }
   const std::string text = without_marks(demangled.get());
-  std::string made = shortener(text, true).make();
-  if (made.size() > max_letters_with_templates) made = shortener(text, false).make();
-  return made.empty() ? text : made;
+  std::string name = shortener(text, true).make();
+  if (name.size() > max_letters_with_templates) name = shortener(text, false).make();
+  return name.empty() ? text : name;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

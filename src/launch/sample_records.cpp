@@ -51,23 +51,23 @@ bool take_calls(cursor& in, std::vector<std::uint64_t>& calls) {
   if (count > in.left() / sizeof count) return false;
   bool is_program = false;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t one = in.word();
-    if (one >= static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) {
-      is_program = one == static_cast<std::uint64_t>(PERF_CONTEXT_USER);
-    } else if (is_program && one != 0) {
-      calls.push_back(one);
+    const std::uint64_t address = in.word();
+    if (address >= static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) {
+      is_program = address == static_cast<std::uint64_t>(PERF_CONTEXT_USER);
+    } else if (is_program && address != 0) {
+      calls.push_back(address);
     }
   }
   return true;
 }
 
 bool read_start(cursor in, sample_records& into) {
-  process_start made;
-  made.process = in.half();
-  made.parent = in.half();
+  process_start start;
+  start.process = in.half();
+  start.parent = in.half();
   in.word();  // the threads
-  made.time_ns = in.word();
-  if (in.whole() && made.process != made.parent) into.starts.push_back(made);
+  start.time_ns = in.word();
+  if (in.whole() && start.process != start.parent) into.starts.push_back(start);
   return in.whole();
 }
 
@@ -98,44 +98,44 @@ record_reader::record_reader(std::uint64_t sample_type) : sample_type_(sample_ty
 
 bool record_reader::read_sample(std::span<const unsigned char> body, sample_records& into) const {
   cursor in(body);
-  code_sample made;
+  code_sample sample;
   if (has(PERF_SAMPLE_IDENTIFIER)) in.word();
-  if (has(PERF_SAMPLE_IP)) made.code = in.word();
+  if (has(PERF_SAMPLE_IP)) sample.code = in.word();
   if (has(PERF_SAMPLE_TID)) {
-    made.process = in.half();
-    made.thread = in.half();
+    sample.process = in.half();
+    sample.thread = in.half();
   }
-  if (has(PERF_SAMPLE_TIME)) made.time_ns = in.word();
+  if (has(PERF_SAMPLE_TIME)) sample.time_ns = in.word();
   if (has(PERF_SAMPLE_ADDR)) in.word();
   if (has(PERF_SAMPLE_ID)) in.word();
   if (has(PERF_SAMPLE_STREAM_ID)) in.word();
   if (has(PERF_SAMPLE_CPU)) in.word();
-  if (has(PERF_SAMPLE_PERIOD)) made.events = in.word();
-  if (has(PERF_SAMPLE_CALLCHAIN) && !take_calls(in, made.calls)) return false;
-  if (has(PERF_SAMPLE_WEIGHT)) made.cycles = in.word();
+  if (has(PERF_SAMPLE_PERIOD)) sample.events = in.word();
+  if (has(PERF_SAMPLE_CALLCHAIN) && !take_calls(in, sample.calls)) return false;
+  if (has(PERF_SAMPLE_WEIGHT)) sample.cycles = in.word();
   if (has(PERF_SAMPLE_DATA_SRC)) in.word();
-  if (has(PERF_SAMPLE_TRANSACTION)) made.transaction = in.word();
-  if (in.whole()) into.samples.push_back(std::move(made));
+  if (has(PERF_SAMPLE_TRANSACTION)) sample.transaction = in.word();
+  if (in.whole()) into.samples.push_back(std::move(sample));
   return in.whole();
 }
 
 bool record_reader::read_mapping(std::span<const unsigned char> body, sample_records& into) const {
   if (body.size() < id_bytes_) return false;
   cursor in(body.first(body.size() - id_bytes_));
-  code_mapping made;
-  made.process = in.half();
+  code_mapping mapping;
+  mapping.process = in.half();
   in.half();  // the thread
-  made.begin = in.word();
+  mapping.begin = in.word();
   const std::uint64_t bytes = in.word();
-  made.offset = in.word();
+  mapping.offset = in.word();
   for (int i = 0; i < 4; ++i) in.word();  // which file it is, rights and flags
   const std::span<const unsigned char> path = in.rest();
   const auto end = std::find(path.begin(), path.end(), '\0');
-  if (!in.whole() || end == path.end() || bytes > ~made.begin) return false;
-  made.end = made.begin + bytes;
-  made.path.assign(path.begin(), end);
-  if (time_from_end_ != 0) made.time_ns = cursor(body.last(time_from_end_)).word();
-  into.mappings.push_back(std::move(made));
+  if (!in.whole() || end == path.end() || bytes > ~mapping.begin) return false;
+  mapping.end = mapping.begin + bytes;
+  mapping.path.assign(path.begin(), end);
+  if (time_from_end_ != 0) mapping.time_ns = cursor(body.last(time_from_end_)).word();
+  into.mappings.push_back(std::move(mapping));
   return true;
 }
 

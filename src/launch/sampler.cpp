@@ -39,38 +39,38 @@ std::uint64_t allowed_samples_per_s() {
   return allowed == 0 ? samples_per_s : std::min(samples_per_s, allowed);
 }
 
-perf_event_attr attributes_of(const counted_event& what) {
-  perf_event_attr made{};
-  made.size = sizeof made;
-  made.type = what.type;
-  made.config = what.config[0];
-  made.config1 = what.config[1];
-  made.config2 = what.config[2];
-  made.precise_ip = what.precision & 3U;
-  made.freq = 1;
-  made.sample_freq = allowed_samples_per_s();
-  made.sample_type = sample_type;
-  made.sample_max_stack = max_calls;
-  made.disabled = 1;
-  made.inherit = 1;
-  made.enable_on_exec = 1;
+perf_event_attr attributes_of(const counted_event& event) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = event.type;
+  attributes.config = event.config[0];
+  attributes.config1 = event.config[1];
+  attributes.config2 = event.config[2];
+  attributes.precise_ip = event.precision & 3U;
+  attributes.freq = 1;
+  attributes.sample_freq = allowed_samples_per_s();
+  attributes.sample_type = sample_type;
+  attributes.sample_max_stack = max_calls;
+  attributes.disabled = 1;
+  attributes.inherit = 1;
+  attributes.enable_on_exec = 1;
   // Only in the program, which an unprivileged user may sample.
-  made.exclude_kernel = 1;
-  made.exclude_hv = 1;
-  made.exclude_callchain_kernel = 1;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  attributes.exclude_callchain_kernel = 1;
   // What is mapped where, and which process is whose child.
-  made.mmap = 1;
-  made.mmap2 = 1;
-  made.task = 1;
-  made.sample_id_all = 1;
+  attributes.mmap = 1;
+  attributes.mmap2 = 1;
+  attributes.task = 1;
+  attributes.sample_id_all = 1;
   // One clock for all CPUs.
-  made.use_clockid = 1;
-  made.clockid = CLOCK_MONOTONIC;
-  return made;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
+  return attributes;
 }
 
-std::vector<unsigned> cpus_of(const counted_event& what) {
-  if (!what.cpus.empty()) return what.cpus;
+std::vector<unsigned> cpus_of(const counted_event& event) {
+  if (!event.cpus.empty()) return event.cpus;
   std::vector<unsigned> all(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))));
   std::iota(all.begin(), all.end(), 0U);
   return all;
@@ -147,15 +147,15 @@ class sampler::ring {
   perf_event_mmap_page* head_ = nullptr;
 };
 
-sampler::sampler(const counted_event& what) : reader_(sample_type) {
-  open(what);
+sampler::sampler(const counted_event& event) : reader_(sample_type) {
+  open(event);
   if (!why_not_.empty()) rings_.clear();
 }
 sampler::~sampler() = default;
 
-void sampler::open(const counted_event& what) {
-  perf_event_attr attributes = attributes_of(what);
-  for (const unsigned cpu : cpus_of(what)) {
+void sampler::open(const counted_event& event) {
+  perf_event_attr attributes = attributes_of(event);
+  for (const unsigned cpu : cpus_of(event)) {
     // An inherited event has a ring only if it is bound to one CPU.
     const long opened = machine::open_perf_event(attributes, 0, static_cast<int>(cpu));
     if (opened == -ENODEV) continue;  // the CPU is switched off
@@ -163,20 +163,20 @@ void sampler::open(const counted_event& what) {
       why_not_ = why_refused(static_cast<int>(-opened), kernel_setting("perf_event_paranoid"));
       return;
     }
-    ring made{descriptor(static_cast<int>(opened))};
-    if (!made.is_mapped()) {
+    ring opened_ring{descriptor(static_cast<int>(opened))};
+    if (!opened_ring.is_mapped()) {
       why_not_ = "no memory for samples may be locked; allowed: as root, or a greater kernel.perf_event_mlock_kb";
       return;
     }
-    rings_.push_back(std::move(made));
+    rings_.push_back(std::move(opened_ring));
   }
   if (rings_.empty()) why_not_ = "no CPU counts the event";
 }
 
 void sampler::read() {
   sample_records records;
-  for (const ring& one : rings_) {
-    if (const std::optional<std::vector<unsigned char>> bytes = one.take()) {
+  for (const ring& kept : rings_) {
+    if (const std::optional<std::vector<unsigned char>> bytes = kept.take()) {
       reader_.read(*bytes, records);
     } else {
       ++records.damaged;
@@ -186,9 +186,9 @@ void sampler::read() {
 }
 
 code_samples sampler::take() {
-  code_samples made = sums_.take();
-  made.why_not = std::move(why_not_);
-  return made;
+  code_samples samples = sums_.take();
+  samples.why_not = std::move(why_not_);
+  return samples;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -33,7 +33,7 @@ class sampler {
  public:
   /// Samples all programs that the calling thread starts while this lives, and what they start, from their exec on. If
   /// the kernel refuses, take() says why.
-  explicit sampler(const counted_event& what);
+  explicit sampler(const counted_event& event);
   ~sampler();
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
@@ -45,7 +45,7 @@ class sampler {
 
  private:
   class ring;
-  void open(const counted_event& what);
+  void open(const counted_event& event);
 
   std::vector<ring> rings_;
   record_reader reader_;

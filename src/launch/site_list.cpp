@@ -24,10 +24,10 @@ site_list::~site_list() {
   if (made_) unlink(path_.c_str());
 }
 
-void site_list::add(const listed_site& one) {
+void site_list::add(const listed_site& site) {
   if (file_.get() < 0) return;
-  std::string line = std::to_string(one.number);
-  for (const std::string* text : {&one.kind, &one.name, &one.where, &one.module})
+  std::string line = std::to_string(site.number);
+  for (const std::string* text : {&site.kind, &site.name, &site.where, &site.module})
     line += '\t' + observe::printable(*text);
   line += '\n';
   // One call, so that a reader sees whole lines, or the beginning of the last line.
@@ -35,19 +35,19 @@ void site_list::add(const listed_site& one) {
 }
 
 std::vector<listed_site> parse_site_list(const std::string& text) {
-  std::vector<listed_site> found;
+  std::vector<listed_site> sites;
   std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    listed_site one;
-    if (!(words >> one.number) || words.get() != '\t' || !std::getline(words, one.kind, '\t') ||
-        !std::getline(words, one.name, '\t'))
+    listed_site site;
+    if (!(words >> site.number) || words.get() != '\t' || !std::getline(words, site.kind, '\t') ||
+        !std::getline(words, site.name, '\t'))
       continue;
-    std::getline(words, one.where, '\t');
-    std::getline(words, one.module, '\t');
-    found.push_back(std::move(one));
+    std::getline(words, site.where, '\t');
+    std::getline(words, site.module, '\t');
+    sites.push_back(std::move(site));
   }
-  return found;
+  return sites;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -28,7 +28,7 @@ class site_list {
   site_list(const site_list&) = delete;
   site_list& operator=(const site_list&) = delete;
 
-  void add(const listed_site& one);
+  void add(const listed_site& site);
 
   static std::string path_beside(const std::string& channel);
 

@@ -27,11 +27,11 @@ bool gives_root_nothing(const std::string& file) {
 
 void started_programs::read(channel::head& head) {
   using channel::started_program;
-  for (started_program& one : head.started) {
+  for (started_program& slot : head.started) {
     // acquire pairs with the program's release: the path is complete
-    if (one.state.load(std::memory_order_acquire) != started_program::told) continue;
-    const std::string path(one.path, strnlen(one.path, sizeof one.path));
-    one.state.store(started_program::free, std::memory_order_release);  // pairs with the next one's acquire
+    if (slot.state.load(std::memory_order_acquire) != started_program::told) continue;
+    const std::string path(slot.path, strnlen(slot.path, sizeof slot.path));
+    slot.state.store(started_program::free, std::memory_order_release);  // pairs with the next one's acquire
     if (known_.insert(path).second) judge(path);
   }
 }

@@ -9,7 +9,7 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-int rank(const sized_symbol& one) { return one.binding == STB_GLOBAL ? 0 : one.binding == STB_WEAK ? 1 : 2; }
+int rank(const sized_symbol& symbol) { return symbol.binding == STB_GLOBAL ? 0 : symbol.binding == STB_WEAK ? 1 : 2; }
 
 std::string with_file(const std::string& name, const char* file) { return name + '\0' + file; }
 
@@ -28,16 +28,16 @@ symbol_table::symbol_table(Dwfl_Module* module) {
     if (type == STT_FILE) source = *name != '\0' ? name : nullptr;  // for the local symbols that follow
     if (*name == '\0' || symbol.st_size == 0 || section == SHN_UNDEF) continue;
     const int binding = GELF_ST_BIND(symbol.st_info);
-    const sized_symbol one{address, symbol.st_size, 0, name, binding == STB_LOCAL ? source : nullptr, binding};
-    if (type == STT_FUNC || type == STT_GNU_IFUNC) functions_.push_back(one);
-    if (type == STT_OBJECT) objects_.push_back(one);
+    const sized_symbol sized{address, symbol.st_size, 0, name, binding == STB_LOCAL ? source : nullptr, binding};
+    if (type == STT_FUNC || type == STT_GNU_IFUNC) functions_.push_back(sized);
+    if (type == STT_OBJECT) objects_.push_back(sized);
   }
   sort(functions_);
   sort(objects_);
-  for (const sized_symbol& one : objects_) {
-    const std::string name = readable_name(one.name);
+  for (const sized_symbol& symbol : objects_) {
+    const std::string name = readable_name(symbol.name);
     ++names_[name];
-    if (one.file != nullptr) ++names_[with_file(name, one.file)];
+    if (symbol.file != nullptr) ++names_[with_file(name, symbol.file)];
   }
 }
 
@@ -64,8 +64,8 @@ const sized_symbol* symbol_table::find(const std::vector<sized_symbol>& list, st
 }
 
 unsigned symbol_table::objects_named(const std::string& name) const {
-  const auto found = names_.find(name);
-  return found == names_.end() ? 0 : found->second;
+  const auto known = names_.find(name);
+  return known == names_.end() ? 0 : known->second;
 }
 
 unsigned symbol_table::objects_named(const std::string& name, const char* file) const {

@@ -21,11 +21,11 @@ namespace {
 
 /// Debug files by build ID and by name, only on this machine: elfutils would ask a server that the environment names.
 int find_debug_file(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, const char* file,
-                    const char* link, GElf_Word crc, char** found) {
+                    const char* link, GElf_Word crc, char** path) {
   const char* const servers = std::getenv("DEBUGINFOD_URLS");
   const bool would_ask = servers != nullptr && *servers != '\0';
-  return would_ask ? dwfl_build_id_find_debuginfo(module, user, name, base, file, link, crc, found)
-                   : dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
+  return would_ask ? dwfl_build_id_find_debuginfo(module, user, name, base, file, link, crc, path)
+                   : dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, path);
 }
 
 const Dwfl_Callbacks callbacks = {.find_elf = nullptr,
@@ -124,9 +124,9 @@ struct module_symbols::state {
 
   /// The unit of the debug information that contains an address; `unit` is null if there is none.
   unit_code unit_at(Dwarf_Addr call) {
-    unit_code found;
-    found.unit = dwfl_module_addrdie(module, call, &found.bias);
-    if (found.unit != nullptr) return found;
+    unit_code unit;
+    unit.unit = dwfl_module_addrdie(module, call, &unit.bias);
+    if (unit.unit != nullptr) return unit;
     if (!units_known) learn_units();
     const auto next = std::upper_bound(units.begin(), units.end(), call,
                                        [](Dwarf_Addr address, const unit_code& one) { return address < one.begin; });
@@ -155,12 +155,12 @@ struct module_symbols::state {
   }
 
   /// By the symbol table. `place` already has the line, if it is known.
-  void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& found) {
+  void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& functions) {
     GElf_Off behind = 0;
     const char* name = nullptr;
-    if (const sized_symbol* const one = symbols().function_at(address - 1); one != nullptr) {
-      name = one->name;
-      behind = address - 1 - one->begin;
+    if (const sized_symbol* const function = symbols().function_at(address - 1); function != nullptr) {
+      name = function->name;
+      behind = address - 1 - function->begin;
     } else {
       // Labels of assembly sources have no size.
       GElf_Sym symbol;
@@ -169,17 +169,17 @@ struct module_symbols::state {
     if (name == nullptr || *name == '\0') return;
     place.name = readable_name(name);
     place.offset = behind + 1;
-    found.push_back(std::move(place));
+    functions.push_back(std::move(place));
   }
 
   /// By debug information: the function and those inlined there. `place` is the innermost line.
-  void add_scopes(const unit_code& in, Dwarf_Addr call, function_at place, std::vector<function_at>& found) {
+  void add_scopes(const unit_code& in, Dwarf_Addr call, function_at place, std::vector<function_at>& functions) {
     if (in.unit == nullptr) return;
     code_scopes& known = scopes_of(in.unit);
     for (std::size_t at = known.at(call - in.bias); at != code_scopes::none; at = known[at].around) {
       Dwarf_Die* const entry = &known[at].entry;
       place.name = name_of(entry);
-      if (!place.name.empty()) found.push_back(place);
+      if (!place.name.empty()) functions.push_back(place);
       put_call_place(in.unit, entry, place);
     }
   }
@@ -189,41 +189,41 @@ module_symbols::module_symbols(const std::string& path) : state_(std::make_uniqu
 module_symbols::~module_symbols() = default;
 
 std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
-  std::vector<function_at> found;
-  if (state_->module == nullptr || offset == 0) return found;
+  std::vector<function_at> functions;
+  if (state_->module == nullptr || offset == 0) return functions;
   const Dwarf_Addr call = offset - 1;  // the last byte of the call
   function_at place;
   if (!is_of_c_library(state_->path)) {
     const unit_code unit = state_->unit_at(call);
     state::put_line(unit, call, place);
-    state_->add_scopes(unit, call, place, found);
+    state_->add_scopes(unit, call, place, functions);
   }
-  if (found.empty()) state_->add_symbol(offset, place, found);
-  return found;
+  if (functions.empty()) state_->add_symbol(offset, place, functions);
+  return functions;
 }
 
 object_at module_symbols::object(std::uint64_t address) const {
   if (state_->module == nullptr) return {};
-  const sized_symbol* const one = state_->symbols().object_at(address);
-  return one == nullptr ? object_at() : object_at{readable_name(one->name), address - one->begin};
+  const sized_symbol* const symbol = state_->symbols().object_at(address);
+  return symbol == nullptr ? object_at() : object_at{readable_name(symbol->name), address - symbol->begin};
 }
 
 static_object module_symbols::static_object_at(std::uint64_t address) const {
   if (state_->module == nullptr) return {};
   const symbol_table& all = state_->symbols();
-  const sized_symbol* const one = all.object_at(address);
-  if (one == nullptr) return {};
-  static_object made{readable_name(one->name), {}, one->size, address - one->begin};
-  if (all.objects_named(made.name) == 1) return made;
-  if (all.objects_named(made.name, one->file) == 1) {
-    made.file = one->file;
-    return made;
+  const sized_symbol* const symbol = all.object_at(address);
+  if (symbol == nullptr) return {};
+  static_object object{readable_name(symbol->name), {}, symbol->size, address - symbol->begin};
+  if (all.objects_named(object.name) == 1) return object;
+  if (all.objects_named(object.name, symbol->file) == 1) {
+    object.file = symbol->file;
+    return object;
   }
   // Two functions' own objects, or two files with one name: only their addresses distinguish them.
   char text[32];
-  std::snprintf(text, sizeof text, "%s0x%" PRIx64, one->file != nullptr ? ", " : "", one->begin);
-  made.file = (one->file != nullptr ? one->file : "") + std::string(text);
-  return made;
+  std::snprintf(text, sizeof text, "%s0x%" PRIx64, symbol->file != nullptr ? ", " : "", symbol->begin);
+  object.file = (symbol->file != nullptr ? symbol->file : "") + std::string(text);
+  return object;
 }
 
 bool module_symbols::is_stale() const noexcept {

@@ -28,7 +28,7 @@ attempt_counters* counters_here(std::uint32_t site_id) noexcept {
 constinit std::atomic<const commits_left*> where_commits_are_left{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local own_commits my_commits;
 
-bool add_commits(site& place, const commits_left& left) noexcept {
+bool add_commits(site& the_site, const commits_left& left) noexcept {
   own_commits& mine = my_commits;
   const bool is_first = mine.counters == nullptr;
   // If the site is not counted now, this is not remembered, so that counting begins as soon as it is turned on.
@@ -36,7 +36,7 @@ bool add_commits(site& place, const commits_left& left) noexcept {
     // Written only if it changes, because the attempts of all threads read the line. relaxed: see the declaration.
     if (where_commits_are_left.load(std::memory_order_relaxed) != &left)
       where_commits_are_left.store(&left, std::memory_order_relaxed);
-    mine = {counters_here(detail::counted_id(place)), 1, false};
+    mine = {counters_here(detail::counted_id(the_site)), 1, false};
   }
   if (mine.counters == nullptr) {
     left.set(1);
@@ -120,13 +120,13 @@ void add(attempt_totals& total, const attempt_counters& counters) noexcept {
   total.lost_variance += counters.lost_variance.read();
 }
 
-void count_joined(site& place, std::uint32_t sections) noexcept {
-  if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->joined.add(sections);
+void count_joined(site& the_site, std::uint32_t sections) noexcept {
+  if (attempt_counters* const counters = counters_here(detail::counted_id(the_site))) counters->joined.add(sections);
 }
 
-void count_empty(site& place) noexcept {
+void count_empty(site& the_site) noexcept {
   my_commits.add();  // including the commit that ran no section
-  if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->empty.add(1);
+  if (attempt_counters* const counters = counters_here(detail::counted_id(the_site))) counters->empty.add(1);
 }
 
 namespace detail {

@@ -87,11 +87,11 @@ constexpr timing_draw draw_timing(std::uint64_t seed, std::uint32_t max) noexcep
 
 /// Called when none is left. Adds the commits that the calling thread has counted down at the site, and sets how many
 /// are left now. Returns whether its next section is to be timed. Called outside attempts.
-bool add_commits(site& place, const commits_left& left) noexcept;
+bool add_commits(site& the_site, const commits_left& left) noexcept;
 
 /// Counts the critical sections beyond the first that ran in an attempt that was counted.
-void count_joined(site& place, std::uint32_t sections) noexcept;
+void count_joined(site& the_site, std::uint32_t sections) noexcept;
 /// Counts an attempt that was counted but ran no critical section, because it found the lock held.
-void count_empty(site& place) noexcept;
+void count_empty(site& the_site) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

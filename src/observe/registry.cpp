@@ -45,22 +45,22 @@ constinit std::atomic<std::uint32_t> heeded[site::site_limit + 1] = {};
 /// the other.
 constinit std::atomic<site*> entered[site::site_limit] = {};
 
-void list(site& place) noexcept {
+void list(site& the_site) noexcept {
   for (std::atomic<site*>& one : entered) {
     site* seen = one.load();
-    if (seen == nullptr && one.compare_exchange_strong(seen, &place)) return;
-    if (seen == &place) return;
+    if (seen == nullptr && one.compare_exchange_strong(seen, &the_site)) return;
+    if (seen == &the_site) return;
   }
 }
 
 /// The launcher's policy overrides the files', and these override the program's own.
-void put_policy(site& place, std::uint32_t id) noexcept {
+void put_policy(site& the_site, std::uint32_t id) noexcept {
   for (;;) {
     const std::uint32_t files = files_read();
     const std::uint64_t launcher = ruled[id].load(std::memory_order_relaxed);
     const said_policy told{static_cast<std::uint32_t>(launcher), static_cast<std::uint32_t>(launcher >> 32)};
-    const said_policy all = told.over(policy_from_files(place.name()));
-    if (all.said != 0) place.set_policy(all.over(place.policy()));
+    const said_policy all = told.over(policy_from_files(the_site.name()));
+    if (all.said != 0) the_site.set_policy(all.over(the_site.policy()));
     // Another thread may have read a further file meanwhile and set its policy before ours.
     if (files_read() == files) return;
   }
@@ -75,11 +75,11 @@ void raise_to(std::atomic<std::uint32_t>& count, std::uint32_t id) noexcept {
 
 /// The first number after the launcher's that is free, or that another thread has just taken for this site. Numbers
 /// never become free again, so both threads look at the same ones. 0: none is left.
-std::uint32_t take_number(site& place) noexcept {
+std::uint32_t take_number(site& the_site) noexcept {
   for (std::uint32_t id = from_launcher.load(std::memory_order_relaxed) + 1; id <= site::site_limit; ++id) {
     site* seen = owners[id].load();
-    if (seen == nullptr && owners[id].compare_exchange_strong(seen, &place)) seen = &place;
-    if (seen != &place) continue;
+    if (seen == nullptr && owners[id].compare_exchange_strong(seen, &the_site)) seen = &the_site;
+    if (seen != &the_site) continue;
     raise_to(given, id);
     return id;
   }
@@ -87,51 +87,51 @@ std::uint32_t take_number(site& place) noexcept {
 }
 
 /// Called before the number is stored: whoever sees the number also sees the name and the policy.
-void make_known(site& place, std::uint32_t id, bool takes_policies) noexcept {
-  if (id != 0) names[id].store(place.name(), std::memory_order_release);  // pairs with the acquire in name()
+void make_known(site& the_site, std::uint32_t id, bool takes_policies) noexcept {
+  if (id != 0) names[id].store(the_site.name(), std::memory_order_release);  // pairs with the acquire in name()
   if (!takes_policies) return;
-  list(place);
-  put_policy(place, id);
+  list(the_site);
+  put_policy(the_site, id);
 }
 
 /// A site whose counting is off from the start is not counted this first time, either.
-std::uint32_t counted_now(const site& place, std::uint32_t id) noexcept {
-  return (place.policy() & policy_word::counting_off) != 0 ? 0 : id;
+std::uint32_t counted_now(const site& the_site, std::uint32_t id) noexcept {
+  return (the_site.policy() & policy_word::counting_off) != 0 ? 0 : id;
 }
 
 }  // namespace
 
 /// Threads that enter a site numbered by the launcher at the same time all ask, and get the same answer. So none waits
 /// for another one, which it may have interrupted.
-std::uint32_t site_registry::enter(site& place) noexcept {
-  const outside_number told = number_from_outside(place.name(), 0);
+std::uint32_t site_registry::enter(site& the_site) noexcept {
+  const outside_number told = number_from_outside(the_site.name(), 0);
   if (told.by == numbering::later) return 0;
-  if (told.by == numbering::here) return number_here(place, told.takes_policies);
+  if (told.by == numbering::here) return number_here(the_site, told.takes_policies);
   if (told.id != 0) {
     ruled[told.id].store(std::uint64_t{told.policy.said} << 32 | told.policy.word, std::memory_order_relaxed);
     raise_to(from_launcher, told.id);
     raise_to(given, told.id);
   }
-  make_known(place, told.id, true);
-  place.id_.store(told.id, std::memory_order_release);  // pairs with the acquire in site::id()
-  return counted_now(place, told.id);
+  make_known(the_site, told.id, true);
+  the_site.id_.store(told.id, std::memory_order_release);  // pairs with the acquire in site::id()
+  return counted_now(the_site, told.id);
 }
 
 /// Threads that enter one site at the same time get one number. None waits for another one: each does all of the work.
-std::uint32_t site_registry::number_here(site& place, bool takes_policies) noexcept {
-  const std::uint32_t id = take_number(place);
-  make_known(place, id, takes_policies);
-  place.id_.store(id, std::memory_order_release);  // pairs with the acquire in site::id()
-  return counted_now(place, id);
+std::uint32_t site_registry::number_here(site& the_site, bool takes_policies) noexcept {
+  const std::uint32_t id = take_number(the_site);
+  make_known(the_site, id, takes_policies);
+  the_site.id_.store(id, std::memory_order_release);  // pairs with the acquire in site::id()
+  return counted_now(the_site, id);
 }
 
 void site_registry::put_policies() noexcept {
   for (std::atomic<site*>& one : entered) {
-    site* const place = one.load();
-    if (place == nullptr) return;
+    site* const the_site = one.load();
+    if (the_site == nullptr) return;
     // relaxed: while a site is being entered, its own thread sets the policy, too
-    const std::uint32_t id = place->id_.load(std::memory_order_relaxed);
-    put_policy(*place, id <= site::site_limit ? id : 0);
+    const std::uint32_t id = the_site->id_.load(std::memory_order_relaxed);
+    put_policy(*the_site, id <= site::site_limit ? id : 0);
   }
 }
 
@@ -146,14 +146,14 @@ std::uint32_t site_registry::heeded(std::uint32_t id) noexcept {
   return id <= site::site_limit ? observe::heeded[id].load(std::memory_order_relaxed) : 0;
 }
 
-std::uint32_t detail::policy_at_first_use(site& place, std::uint32_t parts) noexcept {
-  const std::uint32_t id = place.id();
-  if (id == 0 || id > site::site_limit || machine::active() || machine::warm_active()) return place.policy();
+std::uint32_t detail::policy_at_first_use(site& the_site, std::uint32_t parts) noexcept {
+  const std::uint32_t id = the_site.id();
+  if (id == 0 || id > site::site_limit || machine::active() || machine::warm_active()) return the_site.policy();
   const std::uint32_t before = heeded[id].load(std::memory_order_relaxed);
   if ((before | parts) != before &&
-      number_from_outside(place.name(), before | parts).by != numbering::later)  // else the next call reports them
+      number_from_outside(the_site.name(), before | parts).by != numbering::later)  // else the next call reports them
     heeded[id].fetch_or(parts, std::memory_order_relaxed);
-  return place.policy();
+  return the_site.policy();
 }
 
 }  // namespace observe

@@ -17,7 +17,7 @@ class site_registry {
   static const char* name(std::uint32_t id) noexcept;
   /// The policy_parts that the locks of a site are known to heed.
   static std::uint32_t heeded(std::uint32_t id) noexcept;
-  static std::uint32_t enter(site& place) noexcept;
+  static std::uint32_t enter(site& the_site) noexcept;
   /// A site without a name, whose number is given by others, as the launcher does for programs under `txsync run`.
   static constexpr site numbered(std::uint32_t id) noexcept { return site("", id); }
 
@@ -26,7 +26,7 @@ class site_registry {
   static void put_policies() noexcept;
 
  private:
-  static std::uint32_t number_here(site& place, bool takes_policies) noexcept;
+  static std::uint32_t number_here(site& the_site, bool takes_policies) noexcept;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -25,8 +25,8 @@ bool wants_warm_up(const policy::packed& policy) noexcept {
 
 algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
   if ((kind & mutex_state::foreign_bits) != 0) return algorithm::libc;
-  const algorithm how = detail::algorithm_of(policy.lock);
-  if (how != algorithm::futex) return how;
+  const algorithm lock_algorithm = detail::algorithm_of(policy.lock);
+  if (lock_algorithm != algorithm::futex) return lock_algorithm;
   if (watches_order()) return algorithm::watched_futex;
   const std::int32_t type = kind & mutex_state::kind_bits;
   const bool checked = type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
@@ -36,7 +36,9 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
 detail::tagged_lock lock_of(mutex_state& mutex) noexcept { return {mutex.word, mutex.mark, mutex.limiter}; }
 
 /// The mark of the calling process, if the lock needs it.
-std::uint16_t mark_for(algorithm how) noexcept { return detail::counts_waiters(how) ? process_mark() : 0; }
+std::uint16_t mark_for(algorithm lock_algorithm) noexcept {
+  return detail::counts_waiters(lock_algorithm) ? process_mark() : 0;
+}
 
 /// Whether all threads that stand in line before a thread of this process are of this process, too, and see its list of
 /// left tickets. A thread of another process stands in line only once an owner of its process has set its mark. It may
@@ -49,34 +51,34 @@ bool is_line_of_this_process(const void* raw) noexcept {
   return mutex.mark.load(std::memory_order_acquire) == process_mark();
 }
 
-bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
-  return lock_of(mutex).acquire(how, {.here = mark_for(how),
-                                      .deadline = deadline,
-                                      .is_shared = is_shared_memory,
-                                      .ask = {is_line_of_this_process, &mutex}});
+bool wait_until(mutex_state& mutex, algorithm lock_algorithm, std::uint64_t deadline) noexcept {
+  return lock_of(mutex).acquire(lock_algorithm, {.here = mark_for(lock_algorithm),
+                                                 .deadline = deadline,
+                                                 .is_shared = is_shared_memory,
+                                                 .ask = {is_line_of_this_process, &mutex}});
 }
 
 /// True: the caller owns the lock. False, only if its site's policy lets it run ahead: the caller is in an attempt.
-bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
-  if (runs_ahead == nullptr) return lock_of(mutex).acquire(how, {.here = mark_for(how)});
+bool wait_for(mutex_state& mutex, algorithm lock_algorithm, site* runs_ahead) noexcept {
+  if (runs_ahead == nullptr) return lock_of(mutex).acquire(lock_algorithm, {.here = mark_for(lock_algorithm)});
   warm_wait ahead(*runs_ahead);
   runs_ahead_of(mutex);
-  return lock_of(mutex).acquire(how, {.here = mark_for(how), .task = &ahead});
+  return lock_of(mutex).acquire(lock_algorithm, {.here = mark_for(lock_algorithm), .task = &ahead});
 }
 
 /// Locks that treat all waiters alike keep a thread with a real-time priority from its turn. Reported once for each
 /// site.
-void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
+void report_if_priority_is_ignored(lock_tag tag, algorithm lock_algorithm) noexcept {
   constexpr std::uint32_t bits = 64;
-  static constinit std::atomic<std::uint64_t> told[max_sites / bits + 1] = {};
-  if (how != algorithm::tatas && !detail::counts_waiters(how)) return;
+  static constinit std::atomic<std::uint64_t> reported[max_sites / bits + 1] = {};
+  if (lock_algorithm != algorithm::tatas && !detail::counts_waiters(lock_algorithm)) return;
   // A system call is impossible within an attempt. After the attempt's end the thread comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;
   const std::uint64_t bit = std::uint64_t{1} << tag.site() % bits;
-  std::atomic<std::uint64_t>& word = told[tag.site() / bits];
+  std::atomic<std::uint64_t>& word = reported[tag.site() / bits];
   // relaxed, both: a set of numbers
   if ((word.load(std::memory_order_relaxed) & bit) != 0) return;
-  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) tell(notice_kind::priority_ignored, tag.site());
+  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) report(diagnostic_kind::priority_ignored, tag.site());
 }
 
 }  // namespace
@@ -92,72 +94,79 @@ bool needs_site(const policy::packed& policy) noexcept {
 
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   const policy::packed& policy = answer.policy;
-  const algorithm how = plain_lock(policy, kind);
-  const bool is_libcs = how == algorithm::libc;
+  const algorithm lock_algorithm = plain_lock(policy, kind);
+  const bool is_libcs = lock_algorithm == algorithm::libc;
   // An attempt has no owner. Error-checking mutexes and the check of the lock order need one.
   const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
   if (!wants_owner && (kind & mutex_state::foreign_bits) == 0) {
     const bool elides = wants_elision(policy) && !is_libcs && machine::htm().attempts;
     const bool warms = wants_warm_up(policy) && machine::htm().always_abort;
-    if ((elides || warms) && make_speculating(answer.site, {how, elides, warms}, policy)) {
+    if ((elides || warms) && make_speculating(answer.site, {lock_algorithm, elides, warms}, policy)) {
       return {policy.counting ? algorithm::by_role : algorithm::by_role_uncounted, answer.site};
     }
   }
-  return {how, policy.counting ? answer.site : 0};
+  return {lock_algorithm, policy.counting ? answer.site : 0};
 }
 
 algorithm lock_under(lock_tag tag) noexcept {
-  return tag.has_role() ? speculating_site_of(tag.role()).choices().under : tag.how();
+  return tag.has_role() ? speculating_site_of(tag.role()).choices().under : tag.lock_algorithm();
 }
 
 /// Not within an elided critical section: it would end that.
 site* runs_ahead_by(lock_tag tag) noexcept {
   if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
-  speculating_site& its = speculating_site_of(tag.role());
-  return its.choices().warms && !warm_up_is_off(its.place) ? &its.place : nullptr;
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return speculating.choices().warms && !warm_up_is_off(speculating.lock_site) ? &speculating.lock_site : nullptr;
 }
 
 void runs_ahead_of(const mutex_state& mutex) noexcept { waited_for = &mutex; }
 
 void count_for_trials(lock_tag tag) noexcept {
   if (!tag.has_role()) return;
-  const speculating_site& its = speculating_site_of(tag.role());
-  if (its.choices().warms) detail::count_warm_section(its.place, false);
+  const speculating_site& speculating = speculating_site_of(tag.role());
+  if (speculating.choices().warms) detail::count_warm_section(speculating.lock_site, false);
 }
 
-bool try_acquire(mutex_state& mutex, algorithm how) noexcept { return lock_of(mutex).try_acquire(how, process_mark); }
+bool try_acquire(mutex_state& mutex, algorithm lock_algorithm) noexcept {
+  return lock_of(mutex).try_acquire(lock_algorithm, process_mark);
+}
 
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept {
-  tell_if_priority_is_ignored(tag, how);
+acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, std::uint64_t deadline,
+                       lock_call call) noexcept {
+  report_if_priority_is_ignored(tag, lock_algorithm);
   const begun_wait wait = begin_wait(tag.site(), &mutex, call);
   if (deadline != machine::no_deadline) {
-    if (!wait_until(mutex, how, deadline)) {
+    if (!wait_until(mutex, lock_algorithm, deadline)) {
       fail_wait(tag.site(), &mutex, call, wait);
-      return gain::nothing;
+      return acquire_result::timed_out;
     }
-  } else if (!wait_for(mutex, how, runs_ahead_by(tag))) {
+  } else if (!wait_for(mutex, lock_algorithm, runs_ahead_by(tag))) {
     forget_wait(wait);
-    return gain::attempt;
+    return acquire_result::in_attempt;
   }
   end_wait(tag.site(), &mutex, call, wait);
-  return gain::lock;
+  return acquire_result::acquired;
 }
 
-void settle_here(mutex_state& mutex, algorithm how) noexcept {
-  if (detail::counts_waiters(how)) [[unlikely]]
-    lock_of(mutex).settle(how, process_mark(), is_shared_memory);
+void settle_here(mutex_state& mutex, algorithm lock_algorithm) noexcept {
+  if (detail::counts_waiters(lock_algorithm)) [[unlikely]]
+    lock_of(mutex).settle(lock_algorithm, process_mark(), is_shared_memory);
 }
 
-void release(mutex_state& mutex, algorithm how) noexcept { lock_of(mutex).release(how, mark_for(how)); }
+void release(mutex_state& mutex, algorithm lock_algorithm) noexcept {
+  lock_of(mutex).release(lock_algorithm, mark_for(lock_algorithm));
+}
 
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& its = speculating_site_of(tag.role());
-  return detail::enter_elided(its.place, &mutex.word, latch_mode::exclusive, detail::held_as(its.choices().under));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                              detail::held_as(speculating.choices().under));
 }
 
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& its = speculating_site_of(tag.role());
-  return detail::try_enter_elided(its.place, &mutex.word, latch_mode::exclusive, detail::held_as(its.choices().under));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::try_enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                                  detail::held_as(speculating.choices().under));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

@@ -30,28 +30,29 @@ algorithm lock_under(lock_tag tag) noexcept;
 
 /// Whether the C library's functions take it. Its waiters may run ahead even so.
 inline bool is_left_to_libc(lock_tag tag) noexcept {
-  return tag.how() == algorithm::libc ||
+  return tag.lock_algorithm() == algorithm::libc ||
          (tag.has_role() && speculating_site_of(tag.role()).choices().under == algorithm::libc);
 }
 
 /// Called before a critical section that takes the lock: trials of warm-up count these.
 void count_for_trials(lock_tag tag) noexcept;
-bool try_acquire(mutex_state& mutex, algorithm how) noexcept;
+bool try_acquire(mutex_state& mutex, algorithm lock_algorithm) noexcept;
 
-enum class gain : std::uint8_t {
-  lock,
-  nothing,  ///< the deadline has passed
+enum class acquire_result : std::uint8_t {
+  acquired,
+  timed_out,  ///< the deadline has passed
   /// The caller is in an always-abort attempt that runs the critical section ahead of time. It goes on as if it held
   /// the lock, and writes nothing that says so. When the attempt ends, control is in this call again.
-  attempt,
+  in_attempt,
 };
-/// To be called after try_acquire() has failed: waits, as the policy says, and counts the wait. `how` is
+/// To be called after try_acquire() has failed: waits, as the policy says, and counts the wait. `lock_algorithm` is
 /// lock_under(tag), `call` what the program called. The caller calls released(&mutex) when it has given the lock up.
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept;
+acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, std::uint64_t deadline,
+                       lock_call call) noexcept;
 
 /// To be called by the new owner, at once. In the child of a fork: removes waiters that are threads of the parent.
-void settle_here(mutex_state& mutex, algorithm how) noexcept;
-void release(mutex_state& mutex, algorithm how) noexcept;
+void settle_here(mutex_state& mutex, algorithm lock_algorithm) noexcept;
+void release(mutex_state& mutex, algorithm lock_algorithm) noexcept;
 
 // ---- critical sections as attempts: elision
 

@@ -47,14 +47,14 @@ barrier_state& state_of(pthread_barrier_t* barrier) noexcept {
 /// A barrier shared by processes may have been made by one that does not have this library.
 bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_shared != 0 || barrier.is_left; }
 
-void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
+void wait_for_others(barrier_state& barrier, std::uint32_t phase) noexcept {
   const std::uint64_t start = machine::cycles();
   // acquire pairs with the release of the last thread to arrive
-  while (static_cast<std::uint32_t>(barrier.turn.load(std::memory_order_acquire) >> 32) == mine) {
+  while (static_cast<std::uint32_t>(barrier.turn.load(std::memory_order_acquire) >> 32) == phase) {
     if (barrier.threads <= machine::cpu_count() && machine::cycles() - start < spin_budget) {
       machine::relax();
     } else {
-      machine::park_high(barrier.turn, mine);
+      machine::park_high(barrier.turn, phase);
     }
   }
   observe::detail::condition_waited(barrier.site, machine::cycles() - start);
@@ -62,18 +62,18 @@ void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
 
 int wait(barrier_state& barrier) noexcept {
   barrier.inside.fetch_add(1, std::memory_order_relaxed);             // relaxed: ordered by the arrival below
-  std::uint64_t seen = barrier.turn.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  std::uint64_t turn = barrier.turn.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t next;
   bool last;
   do {
-    last = static_cast<std::uint32_t>(seen) + 1 == barrier.threads;
-    next = last ? (seen | 0xFFFF'FFFF) + 1 : seen + 1;
+    last = static_cast<std::uint32_t>(turn) + 1 == barrier.threads;
+    next = last ? (turn | 0xFFFF'FFFF) + 1 : turn + 1;
     // acq_rel: the last thread passes on what each did before
-  } while (!barrier.turn.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (!barrier.turn.compare_exchange_weak(turn, next, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (last) {
     machine::unpark_high(barrier.turn, machine::everyone);
   } else {
-    wait_for_others(barrier, static_cast<std::uint32_t>(seen >> 32));
+    wait_for_others(barrier, static_cast<std::uint32_t>(turn >> 32));
   }
   barrier.inside.fetch_sub(1, std::memory_order_release);  // the last access; pairs with the acquire in destroy
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "frame_rules.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 #include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
@@ -48,8 +48,9 @@ struct range {
 };
 
 range own_range() noexcept {
-  const dl_find_object found = loaded_object(reinterpret_cast<std::uintptr_t>(&chain_of_caller));
-  return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), reinterpret_cast<std::uintptr_t>(found.dlfo_map_end)};
+  const dl_find_object object = loaded_object(reinterpret_cast<std::uintptr_t>(&chain_of_caller));
+  return {reinterpret_cast<std::uintptr_t>(object.dlfo_map_start),
+          reinterpret_cast<std::uintptr_t>(object.dlfo_map_end)};
 }
 
 struct walk {
@@ -77,14 +78,14 @@ struct walk {
   }
 }
 
-void put_frame(frame& one, const char* path, std::uint64_t offset) noexcept {
-  one.offset = offset;
-  std::memset(one.module, 0, sizeof one.module);
+void put_frame(frame& out, const char* path, std::uint64_t offset) noexcept {
+  out.offset = offset;
+  std::memset(out.module, 0, sizeof out.module);
   if (path == nullptr) return;
   if (path[0] != '\0')
-    std::strncpy(one.module, path, sizeof one.module - 1);
+    std::strncpy(out.module, path, sizeof out.module - 1);
   else  // the program itself, which has no name for the linker
-    describe_program(one.module, sizeof one.module);
+    describe_program(out.module, sizeof out.module);
 }
 
 }  // namespace
@@ -107,9 +108,9 @@ std::uint64_t call_chain::hash() const noexcept {
 }
 
 call_chain chain_of_caller() noexcept {
-  call_chain made;
-  made.count = unwind_caller(made.addresses, place::most);
-  return made;
+  call_chain chain;
+  chain.count = unwind_caller(chain.addresses, frame_list::max_frames);
+  return chain;
 }
 
 void describe(std::uintptr_t address, frame& out) noexcept {
@@ -117,24 +118,24 @@ void describe(std::uintptr_t address, frame& out) noexcept {
   put_frame(out, module.path, address - module.base);
 }
 
-void describe(const call_chain& chain, place& out) noexcept {
+void describe(const call_chain& chain, frame_list& out) noexcept {
   out.count = chain.count;
   for (std::uint32_t i = 0; i < chain.count; ++i) describe(chain.addresses[i], out.frames[i]);
 }
 
-static_place find_static(const void* object) noexcept {
+static_location find_static(const void* object) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   const module_of module = find_module(address);
   return {module.path, address - module.base};
 }
 
-std::uint64_t static_place::file_hash() const noexcept {
+std::uint64_t static_location::file_hash() const noexcept {
   std::uint64_t hash = 1;
   for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
   return hash;
 }
 
-void describe(const static_place& object, place& out) noexcept {
+void describe(const static_location& object, frame_list& out) noexcept {
   out.count = 1;
   put_frame(out.frames[0], object.path, object.offset);
 }

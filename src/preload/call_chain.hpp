@@ -8,12 +8,12 @@
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 using channel::frame;
-using channel::place;
+using channel::frame_list;
 
 /// Return addresses, the innermost first, without those in this library.
 struct call_chain {
   std::uint32_t count = 0;
-  std::uintptr_t addresses[place::most];
+  std::uintptr_t addresses[frame_list::max_frames];
 
   /// Distinguishes chains within one process; never 0.
   std::uint64_t hash() const noexcept;
@@ -29,18 +29,18 @@ std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexc
 void describe(std::uintptr_t address, frame& out) noexcept;
 
 /// The same relative to the modules, as it is sent to the launcher.
-void describe(const call_chain& chain, place& out) noexcept;
+void describe(const call_chain& chain, frame_list& out) noexcept;
 
 /// Where an object lies in the static storage of a loaded file.
-struct static_place {
+struct static_location {
   const char* path = nullptr;  ///< that the linker gives the file: empty for the program; null: in no file
   std::uint64_t offset = 0;
 
   /// Distinguishes files by their paths: another file may be loaded where the first one was.
   std::uint64_t file_hash() const noexcept;
 };
-static_place find_static(const void* object) noexcept;
-void describe(const static_place& object, place& out) noexcept;
+static_location find_static(const void* object) noexcept;
+void describe(const static_location& object, frame_list& out) noexcept;
 
 /// Goes up the stack of the calling thread by the frame sizes that chain_of_caller() saw before. It never passes a
 /// frame that was seen with two sizes, and each step has to reach a known return address. So the addresses are those of

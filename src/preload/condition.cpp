@@ -48,19 +48,19 @@ struct waiter {
 };
 
 /// Decides how its wait ends, if it still waits.
-bool becomes(waiter& one, std::uint32_t what) noexcept {
-  std::uint32_t seen = one.state.load(std::memory_order_relaxed);
+bool becomes(waiter& thread, std::uint32_t state) noexcept {
+  std::uint32_t before = thread.state.load(std::memory_order_relaxed);
   do {
-    if ((seen & ~asleep) != waiting) return false;
+    if ((before & ~asleep) != waiting) return false;
     // relaxed: decides which thread ends the wait; what the waiter has to see comes with `told`
-  } while (!one.state.compare_exchange_weak(seen, what | (seen & asleep), std::memory_order_relaxed));
+  } while (!thread.state.compare_exchange_weak(before, state | (before & asleep), std::memory_order_relaxed));
   return true;
 }
 
 /// Called before the waiter sleeps. Returns the state to sleep on.
-std::uint32_t falls_asleep(waiter& one) noexcept {
+std::uint32_t falls_asleep(waiter& thread) noexcept {
   // acquire pairs with the release in wake_all()
-  return one.state.fetch_or(asleep, std::memory_order_acquire) | asleep;
+  return thread.state.fetch_or(asleep, std::memory_order_acquire) | asleep;
 }
 
 /// Laid over a pthread_cond_t; all zero is a valid one.
@@ -105,12 +105,12 @@ condition_state& state_of(pthread_cond_t* condition) noexcept {
 /// False: it is the C library's, or nobody has waited on it.
 bool is_ours(const condition_state& condition) noexcept {
   // acquire pairs with the release in make_ours()
-  std::uint32_t seen = condition.owner.load(std::memory_order_acquire);
-  while (seen == condition_state::becomes_ours) {
+  std::uint32_t owner = condition.owner.load(std::memory_order_acquire);
+  while (owner == condition_state::becomes_ours) {
     machine::relax();
-    seen = condition.owner.load(std::memory_order_acquire);  // as above
+    owner = condition.owner.load(std::memory_order_acquire);  // as above
   }
-  return seen == condition_state::ours;
+  return owner == condition_state::ours;
 }
 
 /// Whether threads wait on it in the C library.
@@ -124,10 +124,10 @@ bool has_foreign_waiters(condition_state& condition) noexcept {
 bool make_ours(condition_state& condition) noexcept {
   for (;;) {
     if (is_ours(condition)) return true;
-    std::uint32_t seen = condition.owner.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    if ((seen & condition_state::lock_bits) != 0 || has_foreign_waiters(condition)) return false;
+    std::uint32_t owner = condition.owner.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    if ((owner & condition_state::lock_bits) != 0 || has_foreign_waiters(condition)) return false;
     // relaxed: the release below publishes what is stored between
-    if (!condition.owner.compare_exchange_strong(seen, condition_state::becomes_ours, std::memory_order_relaxed))
+    if (!condition.owner.compare_exchange_strong(owner, condition_state::becomes_ours, std::memory_order_relaxed))
       continue;
     condition.guard.store(0, std::memory_order_relaxed);
     condition.process = process_number();
@@ -149,14 +149,14 @@ template <class Queue>
 class guarded {
  public:
   explicit guarded(Queue& queue) noexcept : queue_(queue) {
-    const std::uint32_t mine = process_number();
-    if (!take(mine)) [[unlikely]] {
+    const std::uint32_t process = process_number();
+    if (!take(process)) [[unlikely]] {
       detail::exponential_backoff backoff(detail::spin_lock_waiting);
       do backoff.wait();
-      while (!take(mine));
+      while (!take(process));
     }
-    if (queue_.process != mine) [[unlikely]]
-      take_over(mine);
+    if (queue_.process != process) [[unlikely]]
+      take_over(process);
   }
   ~guarded() { queue_.guard.store(0, std::memory_order_release); }  // pairs with the acquire in take()
   guarded(const guarded&) = delete;
@@ -165,17 +165,17 @@ class guarded {
   bool is_mine() const noexcept { return is_mine_; }
 
  private:
-  bool take(std::uint32_t mine) noexcept {
-    std::uint32_t seen = queue_.guard.load(std::memory_order_relaxed);  // relaxed: only a look
-    if (seen == mine || (seen != 0 && is_shared() && !has_ended(seen))) return false;
+  bool take(std::uint32_t process) noexcept {
+    std::uint32_t holder = queue_.guard.load(std::memory_order_relaxed);  // relaxed: only a look
+    if (holder == process || (holder != 0 && is_shared() && !has_ended(holder))) return false;
     // acquire pairs with the release of the previous holder
-    return queue_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
+    return queue_.guard.compare_exchange_strong(holder, process, std::memory_order_acquire, std::memory_order_relaxed);
   }
-  void take_over(std::uint32_t mine) noexcept {
+  void take_over(std::uint32_t process) noexcept {
     is_mine_ = queue_.is_empty() || !is_shared();
     if (!is_mine_) return;
     queue_.forget();
-    queue_.process = mine;
+    queue_.process = process;
   }
   bool is_shared() noexcept {
     if (memory_ == memory::unknown) memory_ = is_shared_memory(&queue_) ? memory::shared : memory::own;
@@ -189,39 +189,39 @@ class guarded {
 
 // ---- the queue; everything with the guard held
 
-void put(condition_state& condition, waiter& one) noexcept {
-  one.before = condition.youngest;
-  one.queued = true;
+void put(condition_state& condition, waiter& thread) noexcept {
+  thread.before = condition.youngest;
+  thread.queued = true;
   // relaxed throughout: ordered by the guard; notify_one() says why it may read without it
-  if (one.before != nullptr) {
-    one.before->next = &one;
+  if (thread.before != nullptr) {
+    thread.before->next = &thread;
   } else {
-    condition.oldest.store(&one, std::memory_order_relaxed);
+    condition.oldest.store(&thread, std::memory_order_relaxed);
   }
-  condition.youngest = &one;
+  condition.youngest = &thread;
   condition.users.fetch_add(1, std::memory_order_relaxed);
 }
 
-void remove(condition_state& condition, waiter& one) noexcept {
-  if (one.before != nullptr) {
-    one.before->next = one.next;
+void remove(condition_state& condition, waiter& thread) noexcept {
+  if (thread.before != nullptr) {
+    thread.before->next = thread.next;
   } else {
-    condition.oldest.store(one.next, std::memory_order_relaxed);
+    condition.oldest.store(thread.next, std::memory_order_relaxed);
   }
-  if (one.next != nullptr) {
-    one.next->before = one.before;
+  if (thread.next != nullptr) {
+    thread.next->before = thread.before;
   } else {
-    condition.youngest = one.before;
+    condition.youngest = thread.before;
   }
-  one.next = one.before = nullptr;
-  one.queued = false;
+  thread.next = thread.before = nullptr;
+  thread.queued = false;
 }
 
 /// The oldest waiter, off the queue and claimed; null if there is none. A waiter that leaves does not count.
 waiter* claim_oldest(condition_state& condition) noexcept {
-  while (waiter* const one = condition.oldest.load(std::memory_order_relaxed)) {
-    remove(condition, *one);
-    if (becomes(*one, claimed)) return one;
+  while (waiter* const thread = condition.oldest.load(std::memory_order_relaxed)) {
+    remove(condition, *thread);
+    if (becomes(*thread, claimed)) return thread;
   }
   return nullptr;
 }
@@ -243,10 +243,10 @@ struct waiter_list {
   waiter* first = nullptr;
   waiter** end = nullptr;  // null: at `first`
 
-  void put(waiter& one) noexcept {
-    one.next = nullptr;
-    *(end != nullptr ? end : &first) = &one;
-    end = &one.next;
+  void put(waiter& thread) noexcept {
+    thread.next = nullptr;
+    *(end != nullptr ? end : &first) = &thread;
+    end = &thread.next;
   }
 };
 
@@ -265,9 +265,9 @@ struct alignas(machine::pad_bytes) signalled_waiters {
     waiter_list taken;
     waiter* rest = list.first;
     forget();
-    while (waiter* const one = rest) {
-      rest = one->next;
-      (is_one(*one) ? taken : list).put(*one);
+    while (waiter* const thread = rest) {
+      rest = thread->next;
+      (is_one(*thread) ? taken : list).put(*thread);
     }
     return taken.first;
   }
@@ -280,11 +280,11 @@ signalled_waiters& signalled_of(const pthread_mutex_t* mutex) noexcept {
 }
 
 /// The unlock of its mutex will wake it. False: the caller no longer holds the mutex.
-bool defer_wake(waiter& one) noexcept {
-  signalled_waiters& all = signalled_of(one.mutex);
+bool defer_wake(waiter& thread) noexcept {
+  signalled_waiters& all = signalled_of(thread.mutex);
   const guarded queue(all);
-  if (!ask_for_wakes(one.mutex)) return false;
-  all.list.put(one);
+  if (!ask_for_wakes(thread.mutex)) return false;
+  all.list.put(thread);
   return true;
 }
 
@@ -323,12 +323,12 @@ void notify_one(condition_state& condition) noexcept {
   // relaxed: a waiter that the caller must know of entered the queue before it gave up the mutex. The caller has held
   // that mutex since. Within an attempt nothing more is done if nobody waits.
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;
-  waiter* one;
+  waiter* thread;
   {
     const guarded queue(condition);
-    one = queue.is_mine() ? claim_oldest(condition) : nullptr;
+    thread = queue.is_mine() ? claim_oldest(condition) : nullptr;
   }
-  wake_claimed(one);
+  wake_claimed(thread);
 }
 
 void notify_all(condition_state& condition) noexcept {
@@ -338,9 +338,9 @@ void notify_all(condition_state& condition) noexcept {
   {
     const guarded queue(condition);
     waiter** end = &first;
-    while (waiter* const one = queue.is_mine() ? claim_oldest(condition) : nullptr) {
-      *end = one;
-      end = &one->next;
+    while (waiter* const thread = queue.is_mine() ? claim_oldest(condition) : nullptr) {
+      *end = thread;
+      end = &thread->next;
     }
   }
   wake_claimed(first);
@@ -397,10 +397,10 @@ int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) 
     if (detail::watch(is_told)) return 0;
   }
   for (;;) {
-    const std::uint32_t seen = falls_asleep(wait.self);
-    if (seen == (told | asleep)) return 0;
-    const bool may_end = seen == (waiting | asleep);
-    if (machine::park_cancelably(wait.self.state, seen, clock, may_end ? deadline : machine::no_deadline, clean_up,
+    const std::uint32_t state = falls_asleep(wait.self);
+    if (state == (told | asleep)) return 0;
+    const bool may_end = state == (waiting | asleep);
+    if (machine::park_cancelably(wait.self.state, state, clock, may_end ? deadline : machine::no_deadline, clean_up,
                                  &wait) != machine::park_result::timed_out)
       continue;
     if (leave(wait)) return ETIMEDOUT;
@@ -428,7 +428,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 
 /// Threads of another process wait on the condition, which its attributes do not allow.
 [[gnu::noinline]] int wait_beside(pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
-  tell(notice_kind::condition_of_two_processes, site_of(mutex));
+  report(diagnostic_kind::condition_of_two_processes, site_of(mutex));
   if (clock == machine::wait_clock::monotonic || deadline == machine::no_deadline) return nap(mutex, deadline);
   return nap(mutex, on_our_clock(CLOCK_REALTIME, from_ns(deadline)));
 }
@@ -499,11 +499,11 @@ bool waits_in_libc(const condition_state& condition, pthread_mutex_t* mutex) noe
 bool is_out_of_reach(condition_state& condition) noexcept { return is_shared(condition) || !make_ours(condition); }
 
 /// Signals the threads that wait in the C library.
-template <class Tell>
-int tell_in_libc(condition_state& condition, Tell tell) noexcept {
+template <class Call>
+int call_in_libc(condition_state& condition, Call call) noexcept {
   if (!is_shared(condition) && !has_foreign_waiters(condition)) return 0;
   end_attempt();
-  return tell();
+  return call();
 }
 
 machine::wait_clock own_clock(const condition_state& condition) noexcept {
@@ -529,7 +529,7 @@ TXSYNC_INTERPOSE int pthread_cond_init(pthread_cond_t* condition, const pthread_
 TXSYNC_INTERPOSE int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (!is_shared(state) && is_ours(state)) return destroy(state);
-  return tell_in_libc(state, [&]() noexcept { return next().cond_destroy(condition); });
+  return call_in_libc(state, [&]() noexcept { return next().cond_destroy(condition); });
 }
 
 TXSYNC_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
@@ -569,7 +569,7 @@ TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_m
 TXSYNC_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (is_shared(state) || !is_ours(state))
-    return tell_in_libc(state, [&]() noexcept { return next().cond_signal(condition); });
+    return call_in_libc(state, [&]() noexcept { return next().cond_signal(condition); });
   notify_one(state);
   return 0;
 }
@@ -577,7 +577,7 @@ TXSYNC_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 TXSYNC_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (is_shared(state) || !is_ours(state))
-    return tell_in_libc(state, [&]() noexcept { return next().cond_broadcast(condition); });
+    return call_in_libc(state, [&]() noexcept { return next().cond_broadcast(condition); });
   notify_all(state);
   return 0;
 }

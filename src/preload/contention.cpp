@@ -35,8 +35,8 @@ struct owed_chain {
 constexpr std::uint32_t max_owed = 4;
 [[gnu::tls_model("initial-exec")]] constinit thread_local owed_chain owed[max_owed] = {};
 
-void owe(const owed_chain& one) noexcept {
-  if (one.sum.ns != 0 && chains_owed < max_owed) owed[chains_owed++] = one;
+void owe(const owed_chain& chain) noexcept {
+  if (chain.sum.ns != 0 && chains_owed < max_owed) owed[chains_owed++] = chain;
 }
 
 void pay(const void* lock) noexcept {
@@ -67,41 +67,41 @@ std::uint64_t one_waiter(std::uint64_t now) noexcept { return 1 - (now << waiter
 
 /// True: the record is the lock's. A record stays another lock's while more than `own` threads wait there. All accesses
 /// to `lock` and `waits` are sequentially consistent: see vacate().
-bool claim(record& one, const void* lock, std::uint64_t own) noexcept {
-  const void* other = one.lock.load();
+bool claim(record& lock_record, const void* lock, std::uint64_t own) noexcept {
+  const void* other = lock_record.lock.load();
   if (other == lock) return true;
-  const std::uint64_t word = one.waits.load();
+  const std::uint64_t word = lock_record.waits.load();
   if (waiters_in(word) > own) return false;
-  if (!one.lock.compare_exchange_strong(other, lock)) return other == lock;
+  if (!lock_record.lock.compare_exchange_strong(other, lock)) return other == lock;
   // relaxed, both: an earlier unlock is given a little too much
-  one.blamed.store(waited_in(word, machine::cycles()), std::memory_order_relaxed);
-  one.arrivals.store(static_cast<std::uint32_t>(own), std::memory_order_relaxed);
+  lock_record.blamed.store(waited_in(word, machine::cycles()), std::memory_order_relaxed);
+  lock_record.arrivals.store(static_cast<std::uint32_t>(own), std::memory_order_relaxed);
   return true;
 }
 
 /// Nobody waits any more, so the next unlocks need not look. A thread that arrives adds itself and then reads whose the
 /// record is. This function gives the record away and then reads who waits. So one of the two sees the other.
-void vacate(record& one, const void* lock) noexcept {
-  one.lock.store(nullptr);
-  if (waiters_in(one.waits.load()) == 0) return;
+void vacate(record& lock_record, const void* lock) noexcept {
+  lock_record.lock.store(nullptr);
+  if (waiters_in(lock_record.waits.load()) == 0) return;
   const void* nobody = nullptr;
-  one.lock.compare_exchange_strong(nobody, lock);
+  lock_record.lock.compare_exchange_strong(nobody, lock);
 }
 
 record* arrive(std::uint32_t site, const void* lock, lock_call call) noexcept {
-  record& one = contended::record_of(lock);
-  if (!claim(one, lock, 0) || waiters_in(one.waits.load()) == max_waiters) return nullptr;
+  record& lock_record = contended::record_of(lock);
+  if (!claim(lock_record, lock, 0) || waiters_in(lock_record.waits.load()) == max_waiters) return nullptr;
   const std::uint64_t me = one_waiter(machine::cycles());
-  one.waits.fetch_add(me);
-  if (!claim(one, lock, 1)) {
-    one.waits.fetch_sub(me);
+  lock_record.waits.fetch_add(me);
+  if (!claim(lock_record, lock, 1)) {
+    lock_record.waits.fetch_sub(me);
     return nullptr;
   }
   // relaxed, all: statistics
-  one.site.store(site, std::memory_order_relaxed);
-  one.call.store(call, std::memory_order_relaxed);
-  one.arrivals.fetch_add(1, std::memory_order_relaxed);
-  return &one;
+  lock_record.site.store(site, std::memory_order_relaxed);
+  lock_record.call.store(call, std::memory_order_relaxed);
+  lock_record.arrivals.fetch_add(1, std::memory_order_relaxed);
+  return &lock_record;
 }
 
 void leave(record* at, std::uint64_t now) noexcept {
@@ -110,16 +110,16 @@ void leave(record* at, std::uint64_t now) noexcept {
 
 /// Attributes the time that threads have waited for the lock to the calling thread, which has given it up.
 void take_blame(const void* lock) noexcept {
-  record& one = contended::record_of(lock);
-  const std::uint64_t word = one.waits.load();
+  record& lock_record = contended::record_of(lock);
+  const std::uint64_t word = lock_record.waits.load();
   const std::uint64_t waited = waited_in(word, machine::cycles());
   // relaxed, here and below: statistics. The counters of two CPUs may differ a little, so time may seem to go back.
-  std::uint64_t cycles = (waited - one.blamed.exchange(waited, std::memory_order_relaxed)) & cycles_mask;
+  std::uint64_t cycles = (waited - lock_record.blamed.exchange(waited, std::memory_order_relaxed)) & cycles_mask;
   if (cycles > cycles_mask / 2) cycles = 0;
-  const std::uint32_t waits = one.arrivals.exchange(0, std::memory_order_relaxed);
-  const std::uint32_t site = one.site.load(std::memory_order_relaxed);
-  const lock_call call = one.call.load(std::memory_order_relaxed);
-  if (waiters_in(word) == 0) vacate(one, lock);
+  const std::uint32_t waits = lock_record.arrivals.exchange(0, std::memory_order_relaxed);
+  const std::uint32_t site = lock_record.site.load(std::memory_order_relaxed);
+  const lock_call call = lock_record.call.load(std::memory_order_relaxed);
+  if (waiters_in(word) == 0) vacate(lock_record, lock);
   const observe::wait_sum sum = observe::held_up(site, waits, cycles, ns_per_chain.load(std::memory_order_relaxed));
   if (sum.ns != 0) write_chain(chain_kind::holds, call, site, sum);
 }
@@ -138,19 +138,19 @@ void watch_contention(const channel::head& file) noexcept {
 }
 
 void forget_contention() noexcept {
-  for (record& one : contended::records) {
+  for (record& lock_record : contended::records) {
     // relaxed, all: the process has one thread
-    one.lock.store(nullptr, std::memory_order_relaxed);
-    one.waits.store(0, std::memory_order_relaxed);
-    one.blamed.store(0, std::memory_order_relaxed);
+    lock_record.lock.store(nullptr, std::memory_order_relaxed);
+    lock_record.waits.store(0, std::memory_order_relaxed);
+    lock_record.blamed.store(0, std::memory_order_relaxed);
   }
 }
 
 begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call call) noexcept {
-  begun_wait made;
-  if (site != 0 && takes_chains()) made.at = arrive(site, lock, call);
-  made.since = observe::detail::wait_begins(site, lock);
-  return made;
+  begun_wait wait;
+  if (site != 0 && takes_chains()) wait.at = arrive(site, lock, call);
+  wait.since = observe::detail::wait_begins(site, lock);
+  return wait;
 }
 
 void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {

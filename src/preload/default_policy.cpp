@@ -46,6 +46,6 @@ void find_policy(known_policy& out) noexcept {
 policy::packed default_policy() noexcept { return found_once<known_policy, find_policy>().everywhere; }
 std::uint32_t site_without_channel() noexcept { return 0; }
 
-void say(const char* text, std::size_t length) noexcept { machine::complain(text, length); }
+void log(const char* text, std::size_t length) noexcept { machine::complain(text, length); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -58,20 +58,20 @@ bool put_path(char (&out)[channel::started_program::max_bytes], const char* path
 }
 
 /// `searched`: a name without a slash is searched along PATH.
-void tell_of_start(const char* path, bool searched) noexcept {
+void report_start(const char* path, bool searched) noexcept {
   channel::head* const file = open_file();
   if (file == nullptr || path == nullptr || path[0] == '\0') return;
   const bool along_path = searched && std::strchr(path, '/') == nullptr;
-  for (channel::started_program& one : file->started) {
+  for (channel::started_program& slot : file->started) {
     std::uint32_t state = channel::started_program::free;
     // acquire pairs with the launcher's release. If all are taken, the launcher is late, and this start is not
     // reported.
-    if (!one.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
+    if (!slot.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
       continue;
-    const bool is_there = put_path(one.path, path, along_path);
+    const bool is_there = put_path(slot.path, path, along_path);
     // release: the path; pairs with the launcher's acquire
-    one.state.store(is_there ? channel::started_program::told : channel::started_program::free,
-                    std::memory_order_release);
+    slot.state.store(is_there ? channel::started_program::told : channel::started_program::free,
+                     std::memory_order_release);
     if (!is_there) return;
     file->doorbell.fetch_add(1, std::memory_order_seq_cst);
     machine::unpark_shared(file->doorbell, 1);
@@ -86,30 +86,30 @@ void tell_of_start(const char* path, bool searched) noexcept {
 using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().execve(path, arguments, environment);
 }
 TXSYNC_INTERPOSE int execv(const char* path, char* const arguments[]) noexcept {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().execv(path, arguments);
 }
 TXSYNC_INTERPOSE int execvp(const char* name, char* const arguments[]) noexcept {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().execvp(name, arguments);
 }
 TXSYNC_INTERPOSE int execvpe(const char* name, char* const arguments[], char* const environment[]) noexcept {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().execvpe(name, arguments, environment);
 }
 TXSYNC_INTERPOSE int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const arguments[],
                                  char* const environment[]) {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().posix_spawn(process, path, actions, attributes, arguments, environment);
 }
 TXSYNC_INTERPOSE int posix_spawnp(pid_t* process, const char* name, const posix_spawn_file_actions_t* actions,
                                   const posix_spawnattr_t* attributes, char* const arguments[],
                                   char* const environment[]) {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().posix_spawnp(process, name, actions, attributes, arguments, environment);
 }

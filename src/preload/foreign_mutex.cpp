@@ -45,25 +45,25 @@ int owner_of(pthread_mutex_t* raw) noexcept {
 /// Whether the calling thread has locked it. In the child of a fork, the C library does not know what the thread held.
 enum class ownership : std::uint8_t { mine, none, another, unknown };
 ownership ownership_of(pthread_mutex_t* raw) noexcept {
-  const std::uint32_t mine = thread_number();
-  if (mine >= first_own_number) return ownership::unknown;  // a sandbox hides the kernel's numbers (sandbox.cpp)
+  const std::uint32_t number = thread_number();
+  if (number >= first_own_number) return ownership::unknown;  // a sandbox hides the kernel's numbers (sandbox.cpp)
   if (word_of(raw) == 0) return ownership::none;
   const auto owner = static_cast<std::uint32_t>(owner_of(raw));
-  if (owner == mine) return ownership::mine;
+  if (owner == number) return ownership::mine;
   return is_callers(owner, raw) ? ownership::unknown : ownership::another;
 }
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
 /// For an acquisition that is a sample, or whose order is watched.
-[[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+[[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, acquire_kind kind) noexcept {
   if (observe::detail::until_sample <= 0) (void)observe::detail::sample(tag.site(), raw);
-  if (watches_order()) acquired_in_order(raw, tag.site(), came);
+  if (watches_order()) acquired_in_order(raw, tag.site(), kind);
 }
 
-[[gnu::always_inline]] inline void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+[[gnu::always_inline]] inline void count(pthread_mutex_t* raw, lock_tag tag, acquire_kind kind) noexcept {
   if (--observe::detail::until_sample <= 0 || watches_order()) [[unlikely]]
-    count_slowly(raw, tag, came);
+    count_slowly(raw, tag, kind);
 }
 
 void give_up(pthread_mutex_t* raw) noexcept {
@@ -76,11 +76,11 @@ void give_up(pthread_mutex_t* raw) noexcept {
 constexpr int inside_attempt = -1;
 
 /// The result of the last try; EBUSY: there is nothing more to run ahead.
-int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
+int run_ahead(pthread_mutex_t* raw, site& lock_site) noexcept {
   const auto is_over = [](const void* mutex, std::uint64_t) noexcept {
     return word_of(static_cast<pthread_mutex_t*>(const_cast<void*>(mutex))) == 0;
   };
-  warm_wait ahead(place);
+  warm_wait ahead(lock_site);
   runs_ahead_of(state_of(raw));
   int status = EBUSY;
   while (status == EBUSY) {
@@ -112,7 +112,7 @@ int wait_for(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcep
 
 int count_outcome(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
   if (status == inside_attempt) return 0;
-  if (is_acquired(status)) count(raw, tag, arrival::waits);
+  if (is_acquired(status)) count(raw, tag, acquire_kind::waits);
   return status;
 }
 
@@ -132,13 +132,13 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) n
   return count_outcome(raw, tag, status);
 }
 
-void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
+void report_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
-    tell(notice_kind::relock_by_owner, tag.site());
+    report(diagnostic_kind::relock_by_owner, tag.site());
 }
 
 int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  tell_if_relocked(raw, tag);
+  report_if_relocked(raw, tag);
   return next().mutex_lock(raw);
 }
 
@@ -154,10 +154,11 @@ int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 /// A counted mutex is about to be given up. Does nothing if the calling thread obviously holds it.
-[[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
+[[gnu::noinline]] void report_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
   if (whose == ownership::none || whose == ownership::another)
-    tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+    report(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner,
+           tag.site());
 }
 
 /// Whether the mutex holds the kernel's number of the calling thread. False is no statement: the thread may have no
@@ -177,7 +178,7 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const int status = next().mutex_trylock(raw);
   if (status != 0) [[unlikely]]
     return after_try(raw, tag, status);
-  count(raw, tag, arrival::waits);
+  count(raw, tag, acquire_kind::waits);
   return 0;
 }
 
@@ -186,7 +187,7 @@ int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, cons
   if (runs_ahead()) return 0;
   count_for_trials(tag);
   return lock_and_count(raw, tag, nullptr, [&]() noexcept {
-    tell_if_relocked(raw, tag);
+    report_if_relocked(raw, tag);
     return clock == CLOCK_REALTIME ? next().mutex_timedlock(raw, time) : next().mutex_clocklock(raw, clock, time);
   });
 }
@@ -194,7 +195,7 @@ int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, cons
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) return 0;
   const int status = next().mutex_trylock(raw);
-  if (is_acquired(status)) count(raw, tag, arrival::tries);
+  if (is_acquired(status)) count(raw, tag, acquire_kind::tries);
   return status;
 }
 
@@ -206,7 +207,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() == 0) return next().mutex_unlock(raw);
   give_up(raw);
   if (!is_plainly_mine(raw)) [[unlikely]]
-    tell_if_not_held(raw, tag);
+    report_if_not_held(raw, tag);
   const int status = next().mutex_unlock(raw);
   released(raw);
   return status;
@@ -215,7 +216,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) leave_attempt();
   const int status = next().mutex_destroy(raw);
-  if (status == EBUSY) tell(notice_kind::destroyed_locked, tag.site());
+  if (status == EBUSY) report(diagnostic_kind::destroyed_locked, tag.site());
   if (status != 0) return status;
   if (watches_order()) forget_in_order(raw);
   state_of(raw).tag.store(0, std::memory_order_relaxed);  // relaxed: nothing else is read because of it
@@ -225,12 +226,12 @@ int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() == 0) return;
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
-  if (whose == ownership::none || whose == ownership::another) tell(notice_kind::wait_without_mutex, tag.site());
+  if (whose == ownership::none || whose == ownership::another) report(diagnostic_kind::wait_without_mutex, tag.site());
   give_up(raw);
 }
 
 void after_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  if (tag.site() != 0) count(raw, tag, arrival::waits);
+  if (tag.site() != 0) count(raw, tag, acquire_kind::waits);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -22,10 +22,10 @@ class reader {
 
   template <class Number>
   Number fixed() noexcept {
-    Number made{};
-    if (static_cast<std::size_t>(end_ - at_) >= sizeof made) std::memcpy(&made, at_, sizeof made);
-    skip(sizeof made);
-    return made;
+    Number number{};
+    if (static_cast<std::size_t>(end_ - at_) >= sizeof number) std::memcpy(&number, at_, sizeof number);
+    skip(sizeof number);
+    return number;
   }
   std::uint8_t byte() noexcept { return fixed<std::uint8_t>(); }
   std::uint64_t unsigned_leb() noexcept { return leb().value; }
@@ -41,13 +41,13 @@ class reader {
     unsigned bits = 0;
   };
   packed_number leb() noexcept {
-    packed_number made;
+    packed_number number;
     for (std::uint8_t part = 0x80; (part & 0x80) != 0 && !is_at_end();) {
       part = byte();
-      if (made.bits < 64) made.value |= std::uint64_t{part & 0x7Fu} << made.bits;
-      made.bits += 7;
+      if (number.bits < 64) number.value |= std::uint64_t{part & 0x7Fu} << number.bits;
+      number.bits += 7;
     }
-    return made;
+    return number;
   }
 
   byte_pointer at_;
@@ -60,8 +60,8 @@ namespace encoding {
 enum : std::uint8_t { omitted = 0xFF, format = 0x0F, relation = 0x70, to_itself = 0x10 };
 }
 
-std::uint64_t number_of(reader& from, std::uint8_t how) noexcept {
-  switch (how & encoding::format) {
+std::uint64_t number_of(reader& from, std::uint8_t encoded_as) noexcept {
+  switch (encoded_as & encoding::format) {
     case 0x00:
     case 0x04:
     case 0x0C:
@@ -83,10 +83,10 @@ std::uint64_t number_of(reader& from, std::uint8_t how) noexcept {
   }
 }
 
-std::uintptr_t pointer_of(reader& from, std::uint8_t how) noexcept {
+std::uintptr_t pointer_of(reader& from, std::uint8_t encoded_as) noexcept {
   const auto itself = reinterpret_cast<std::uintptr_t>(from.position());
-  const std::uint64_t number = number_of(from, how);
-  return (how & encoding::relation) == encoding::to_itself ? itself + number : number;
+  const std::uint64_t number = number_of(from, encoded_as);
+  return (encoded_as & encoding::relation) == encoding::to_itself ? itself + number : number;
 }
 
 // ---- the entry of a function
@@ -122,8 +122,8 @@ bool read_augmentation(reader& from, const char* letters, common_entry& out) noe
     if (*letters == 'R') {
       out.addresses = data.byte();
     } else if (*letters == 'P') {
-      const std::uint8_t how = data.byte();
-      (void)number_of(data, how);
+      const std::uint8_t encoded_as = data.byte();
+      (void)number_of(data, encoded_as);
     } else if (*letters == 'L') {
       (void)data.byte();
     } else if (*letters == 'S') {
@@ -163,9 +163,9 @@ struct function_entry {
 
 bool read_function(byte_pointer begin, std::uintptr_t address, function_entry& out) noexcept {
   reader from = entry_at(begin);
-  const byte_pointer place = from.position();
+  const byte_pointer position = from.position();
   const auto to_common = from.fixed<std::uint32_t>();
-  if (to_common == 0 || !read_common(place - to_common, out.common)) return false;
+  if (to_common == 0 || !read_common(position - to_common, out.common)) return false;
   out.begin = pointer_of(from, out.common.addresses);
   const std::uint64_t bytes = number_of(from, out.common.addresses & encoding::format);
   if (address < out.begin || address - out.begin >= bytes) return false;
@@ -504,10 +504,10 @@ bool find_canonical(const row_of_rules& row, const stack_frame& frame, std::uint
   return true;
 }
 
-bool find_value(const register_rule& how, std::size_t index, const stack_frame& frame, std::uintptr_t canonical,
+bool find_value(const register_rule& entry, std::size_t index, const stack_frame& frame, std::uintptr_t canonical,
                 std::uintptr_t& out) noexcept {
-  const std::uintptr_t beside = canonical + static_cast<std::uint64_t>(std::int64_t{how.offset});
-  switch (how.how) {
+  const std::uintptr_t beside = canonical + static_cast<std::uint64_t>(std::int64_t{entry.offset});
+  switch (entry.how) {
     case rule::same:
       out = frame.registers.values[index];
       return true;
@@ -520,17 +520,17 @@ bool find_value(const register_rule& how, std::size_t index, const stack_frame& 
       out = beside;
       return true;
     case rule::in_register: {
-      const std::size_t other = kept_registers::index_of(how.number);
+      const std::size_t other = kept_registers::index_of(entry.number);
       if (other == kept_registers::none) return false;
       out = frame.registers.values[other];
       return true;
     }
     case rule::at_expression:
-      if (!evaluate(how.expression, frame, canonical, out)) return false;
+      if (!evaluate(entry.expression, frame, canonical, out)) return false;
       out = stored_at(out);
       return true;
     case rule::is_expression:
-      return evaluate(how.expression, frame, canonical, out);
+      return evaluate(entry.expression, frame, canonical, out);
   }
   return false;
 }
@@ -557,8 +557,8 @@ bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept {
   if (canonical == 0 && !find_canonical(search.row, frame, canonical)) return false;
   stack_frame caller;
   for (std::size_t i = 0; i < kept_registers::count; ++i) {
-    const bool found = find_value(search.row.registers[i], i, frame, canonical, caller.registers.values[i]);
-    if (!found && i == kept_registers::return_address) return false;  // the stack ends here
+    const bool has_value = find_value(search.row.registers[i], i, frame, canonical, caller.registers.values[i]);
+    if (!has_value && i == kept_registers::return_address) return false;  // the stack ends here
   }
   constexpr std::size_t stack_pointer = kept_registers::index_of(kept_registers::stack_pointer);
   if (search.row.registers[stack_pointer].how == rule::same) caller.registers.values[stack_pointer] = canonical;

@@ -47,8 +47,8 @@ void renew_identity() noexcept {
   }
   heir.store(number_thread(), std::memory_order_relaxed);
   if (before == my_number) return;
-  const std::uint32_t place = former_given.fetch_add(1, std::memory_order_relaxed) % max_former;
-  former[place].store(before, std::memory_order_relaxed);
+  const std::uint32_t slot = former_given.fetch_add(1, std::memory_order_relaxed) % max_former;
+  former[slot].store(before, std::memory_order_relaxed);
 }
 
 bool was_callers(std::uint32_t owner, const void* lock) noexcept {

@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-#include "known_places.hpp"
+#include "known_answers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -21,8 +21,8 @@ class tags_by_call {
   /// 0: not known.
   std::uint16_t find(std::uintptr_t call) const noexcept {
     // relaxed, here and below: the word holds everything
-    const std::uint64_t seen = table_[slot_of(call)].load(std::memory_order_relaxed);
-    return seen >> tag_bits == call ? static_cast<std::uint16_t>(seen) : std::uint16_t{0};
+    const std::uint64_t word = table_[slot_of(call)].load(std::memory_order_relaxed);
+    return word >> tag_bits == call ? static_cast<std::uint16_t>(word) : std::uint16_t{0};
   }
   /// Does nothing if the address has more than 48 bits.
   void remember(std::uintptr_t call, std::uint16_t tag) noexcept {

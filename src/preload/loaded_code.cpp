@@ -30,37 +30,37 @@ constinit loaded_file files[max_files] = {};
 constinit std::atomic<bool> some_are_unknown{false};
 
 void remember_file(std::uintptr_t address) noexcept {
-  const dl_find_object found = loaded_object(address);
-  const auto begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
+  const dl_find_object object = loaded_object(address);
+  const auto begin = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
   if (begin == 0) return;
-  for (loaded_file& one : files) {
-    std::uintptr_t seen = one.begin.load(std::memory_order_relaxed);
-    if (seen == 0 && one.begin.compare_exchange_strong(seen, begin, std::memory_order_relaxed)) {
-      one.map.store(found.dlfo_link_map, std::memory_order_relaxed);
+  for (loaded_file& file : files) {
+    std::uintptr_t expected = file.begin.load(std::memory_order_relaxed);
+    if (expected == 0 && file.begin.compare_exchange_strong(expected, begin, std::memory_order_relaxed)) {
+      file.map.store(object.dlfo_link_map, std::memory_order_relaxed);
       return;
     }
-    if (seen == begin) return;
+    if (expected == begin) return;
   }
   some_are_unknown.store(true, std::memory_order_relaxed);
 }
 
-bool is_gone(const loaded_file& one) noexcept {
-  const std::uintptr_t begin = one.begin.load(std::memory_order_relaxed);
+bool is_gone(const loaded_file& file) noexcept {
+  const std::uintptr_t begin = file.begin.load(std::memory_order_relaxed);
   if (begin == 0) return false;
-  const dl_find_object found = loaded_object(begin);
-  const link_map* const map = one.map.load(std::memory_order_relaxed);
+  const dl_find_object object = loaded_object(begin);
+  const link_map* const map = file.map.load(std::memory_order_relaxed);
   // Null: it is being written.
-  return reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) != begin ||
-         (map != nullptr && found.dlfo_link_map != map);
+  return reinterpret_cast<std::uintptr_t>(object.dlfo_map_start) != begin ||
+         (map != nullptr && object.dlfo_link_map != map);
 }
 
 void forget_unloaded() noexcept {
   bool any = some_are_unknown.exchange(false, std::memory_order_relaxed);
-  for (loaded_file& one : files) {
-    if (!is_gone(one)) continue;
+  for (loaded_file& file : files) {
+    if (!is_gone(file)) continue;
     any = true;
-    one.map.store(nullptr, std::memory_order_relaxed);
-    one.begin.store(0, std::memory_order_relaxed);
+    file.map.store(nullptr, std::memory_order_relaxed);
+    file.begin.store(0, std::memory_order_relaxed);
   }
   if (!any) return;
   epoch.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number

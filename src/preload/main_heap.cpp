@@ -25,15 +25,16 @@ constinit std::atomic<std::uintptr_t> begin{0};  // 0: not known yet. relaxed: t
 [[gnu::noinline, gnu::cold]] std::uintptr_t find_begin() noexcept {
   const std::uintptr_t headers = getauxval(AT_PHDR);
   const link_map* const program = loaded_object(headers).dlfo_link_map;
-  std::uintptr_t found = UINTPTR_MAX;
+  std::uintptr_t past_file = UINTPTR_MAX;
   if (program != nullptr && &__curbrk != nullptr) {
-    found = 1;
+    past_file = 1;
     const auto* header = reinterpret_cast<const ElfW(Phdr)*>(headers);
     for (unsigned long i = 0; i < getauxval(AT_PHNUM); ++i, ++header)
-      if (header->p_type == PT_LOAD) found = std::max(found, program->l_addr + header->p_vaddr + header->p_memsz);
+      if (header->p_type == PT_LOAD)
+        past_file = std::max(past_file, program->l_addr + header->p_vaddr + header->p_memsz);
   }
-  begin.store(found, std::memory_order_relaxed);
-  return found;
+  begin.store(past_file, std::memory_order_relaxed);
+  return past_file;
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) return lock_tag(bits);
-  const lock_tag mine = decide_mutex(mutex, call);
+  const lock_tag decided = decide_mutex(mutex, call);
   detail::forget_left(&mutex.word.queue, so_far);
-  if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
+  if (mutex.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_relaxed)) return decided;
   return lock_tag(bits);
 }
 
@@ -93,11 +93,11 @@ void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   mutex.hold.store(hold, std::memory_order_relaxed);
 }
 
-void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, arrival came) noexcept {
-  settle_here(mutex, how);
+void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, acquire_kind kind) noexcept {
+  settle_here(mutex, lock_algorithm);
   become_owner(mutex, tag.site());
   if (watches_order()) [[unlikely]]
-    acquired_in_order(&mutex, tag.site(), came);
+    acquired_in_order(&mutex, tag.site(), kind);
 }
 
 void stop_owning(mutex_state& mutex) noexcept {
@@ -120,7 +120,7 @@ int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
     case PTHREAD_MUTEX_ERRORCHECK:
       return waits ? EDEADLK : EBUSY;
     default:
-      if (waits) tell(notice_kind::relock_by_owner, tag.site());
+      if (waits) report(diagnostic_kind::relock_by_owner, tag.site());
       return -1;
   }
 }
@@ -129,25 +129,25 @@ int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
 template <class Deadline>
 int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   mutex_state& mutex = state_of(raw);
-  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;  // destroyed
   if (runs_ahead()) return 0;
   if (is_callers(mutex)) [[unlikely]] {
     const int status = relock(mutex, tag, true);
     if (status >= 0) return status;
   }
-  const algorithm how = lock_under(tag);
+  const algorithm lock_algorithm = lock_under(tag);
   count_for_trials(tag);
-  if (!try_acquire(mutex, how)) {
+  if (!try_acquire(mutex, lock_algorithm)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
     take_slow_unlock(mutex);  // by the thread that has it
-    const gain got = acquire(mutex, tag, how, until, lock_call::mutex);
-    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
-    become_owner_of_any(mutex, tag, how, arrival::waits);
+    const acquire_result result = acquire(mutex, tag, lock_algorithm, until, lock_call::mutex);
+    if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
+    become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::waits);
     take_slow_unlock(mutex);
     return 0;
   }
-  become_owner_of_any(mutex, tag, how, arrival::waits);
+  become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::waits);
   return 0;
 }
 
@@ -191,7 +191,7 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.ha
 /// A recursive or error-checking mutex of the caller's. False is no statement: the caller may hold it since before a
 /// fork.
 bool is_plainly_callers(const mutex_state& mutex) noexcept {
-  return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
+  return quick_tag(mutex).lock_algorithm() == algorithm::checked_futex && mutex.owner() == my_number;
 }
 
 [[gnu::noinline]] int lock_ours_slowly(pthread_mutex_t* raw) noexcept {
@@ -207,7 +207,7 @@ int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
 /// In steps, so that mutexes of the C library save no registers here.
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return lock_foreign(raw, tag);
   if (tag.bits() == 0) return lock_undecided(raw, caller());
   return lock_ours_slowly(raw);
 }
@@ -227,7 +227,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 }
 
 /// A thread that does not own a normal mutex gives it up, as in the C library.
-void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
+void release_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   // relaxed: the answer has to be exact only for the owner itself
   const bool wakes = (mutex.hold.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
   if (watches_order()) released_in_order(&mutex);
@@ -236,13 +236,14 @@ void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag)
 }
 
 /// An unlock by a thread that does not own the mutex.
-int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
+int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
   const bool held = mutex.owner() != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
-  if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
+  if (!checked || !held)
+    report(held ? diagnostic_kind::unlock_by_non_owner : diagnostic_kind::double_unlock, tag.site());
   if (checked) return EPERM;
-  if (held) release_as_stranger(raw, mutex, tag);
+  if (held) release_by_non_owner(raw, mutex, tag);
   return 0;
 }
 
@@ -251,13 +252,13 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
   if (is_left_to_libc(tag)) return unlock_foreign(raw, tag);
-  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
   if (runs_ahead()) {
     unlock_ahead(mutex);
     return 0;
   }
-  if (!is_callers(mutex)) return unlock_as_stranger(raw, mutex, tag);
+  if (!is_callers(mutex)) return unlock_by_non_owner(raw, mutex, tag);
   if (mutex.unlock_once_of_several()) return 0;
   // relaxed: it is the owner's
   const bool wakes = (mutex.hold.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
@@ -270,7 +271,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 
 [[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
-  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return unlock_foreign(raw, tag);
   return unlock_ours_slowly(raw);
 }
 
@@ -296,7 +297,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 /// The first lock of a mutex that no function has initialised. It may live for little more than this critical section.
 [[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept {
   const lock_tag tag = tag_of(state_of(raw), call);
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (tag.lock_algorithm() == algorithm::libc) return lock_foreign(raw, tag);
   return tag.is_fast() ? lock_mutex(raw) : lock_ours_slowly(raw);
 }
 
@@ -313,7 +314,7 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
   if (is_left_to_libc(tag)) return try_lock_foreign(raw, tag);
-  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
   if (runs_ahead()) return 0;
@@ -321,9 +322,9 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;
   }
-  const algorithm how = lock_under(tag);
-  if (!try_acquire(mutex, how)) return EBUSY;
-  become_owner_of_any(mutex, tag, how, arrival::tries);
+  const algorithm lock_algorithm = lock_under(tag);
+  if (!try_acquire(mutex, lock_algorithm)) return EBUSY;
+  become_owner_of_any(mutex, tag, lock_algorithm, acquire_kind::tries);
   return 0;
 }
 
@@ -343,7 +344,7 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std:
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (mutex.owner() != 0) {
     leave_attempt();
-    tell(notice_kind::destroyed_locked, tag.site());
+    report(diagnostic_kind::destroyed_locked, tag.site());
     return EBUSY;
   }
   if (watches_order()) forget_in_order(&mutex);
@@ -373,7 +374,7 @@ lock_tag decided_tag(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(m
 bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (tag.how() == algorithm::unknown || is_left_to_libc(tag) || machine::active()) return false;
+  if (tag.lock_algorithm() == algorithm::unknown || is_left_to_libc(tag) || machine::active()) return false;
   return is_callers(mutex);
 }
 
@@ -390,13 +391,13 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(mutex);
   // A wait in an attempt: the critical section starts again with the lock.
   leave_attempt();
-  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (tag.lock_algorithm() == algorithm::unknown) return EINVAL;  // destroyed
   if (!is_left_to_libc(tag) && !is_callers(mutex)) {
-    tell(notice_kind::wait_without_mutex, tag.site());
+    report(diagnostic_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
     // As in the C library, the wait goes on. Otherwise a program that sleeps like this would spin.
-    if (mutex.owner() != 0) release_as_stranger(raw, mutex, tag);
+    if (mutex.owner() != 0) release_by_non_owner(raw, mutex, tag);
     return 0;
   }
   return unlock_mutex(raw);

@@ -23,9 +23,9 @@ class lock_tag {
  public:
   constexpr lock_tag() noexcept = default;
   constexpr explicit lock_tag(std::uint16_t bits) noexcept : bits_(bits) {}
-  constexpr lock_tag(algorithm how, std::uint32_t site) noexcept
-      : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
-  constexpr algorithm how() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
+  constexpr lock_tag(algorithm lock_algorithm, std::uint32_t site) noexcept
+      : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(lock_algorithm) << 12 | site)) {}
+  constexpr algorithm lock_algorithm() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
   /// Whether a free lock is just taken, and a held one just given up, without further questions. Any other thread that
   /// comes to a recursive or error-checking mutex finds it held. One comparison.
   constexpr bool is_fast() const noexcept {
@@ -33,8 +33,10 @@ class lock_tag {
     return bits_ >> 13 == static_cast<unsigned>(algorithm::futex) >> 1;
   }
   /// The site that counts it; 0: none does.
-  constexpr std::uint32_t site() const noexcept { return how() == algorithm::by_role_uncounted ? 0 : bits_ & 0xFFF; }
-  constexpr bool has_role() const noexcept { return how() >= algorithm::by_role; }
+  constexpr std::uint32_t site() const noexcept {
+    return lock_algorithm() == algorithm::by_role_uncounted ? 0 : bits_ & 0xFFF;
+  }
+  constexpr bool has_role() const noexcept { return lock_algorithm() >= algorithm::by_role; }
   /// The site's number, if it has a role (speculating_sites.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }

@@ -53,9 +53,9 @@ void find_all(next_functions& all) noexcept {
 constinit std::atomic<const next_functions*> found_functions{nullptr};
 
 [[gnu::cold]] const next_functions& find_functions() noexcept {
-  const next_functions& found = found_once<next_functions, find_all>();
-  found_functions.store(&found, std::memory_order_release);  // pairs with the acquire in next()
-  return found;
+  const next_functions& functions = found_once<next_functions, find_all>();
+  found_functions.store(&functions, std::memory_order_release);  // pairs with the acquire in next()
+  return functions;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

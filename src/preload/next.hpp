@@ -57,8 +57,8 @@ const next_functions& find_functions() noexcept;
 /// Found at the first call, which may come before any constructor has run. Thread-safe.
 inline const next_functions& next() noexcept {
   // acquire pairs with the release in find_functions()
-  const next_functions* const found = found_functions.load(std::memory_order_acquire);
-  return found != nullptr ? *found : find_functions();
+  const next_functions* const functions = found_functions.load(std::memory_order_acquire);
+  return functions != nullptr ? *functions : find_functions();
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

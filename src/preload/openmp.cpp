@@ -39,7 +39,7 @@ class region {
     body_ = body;
     data_ = data;
     // relaxed, twice: the library hands the region to its threads
-    made_.store(nothing, std::memory_order_relaxed);
+    construction_.store(nothing, std::memory_order_relaxed);
     tasks_from_.store(never, std::memory_order_relaxed);
     return true;
   }
@@ -47,19 +47,19 @@ class region {
 
   void run() noexcept { body_(data_); }
 
-  warm_barrier& door(std::uint32_t threads) noexcept {
+  warm_barrier& barrier(std::uint32_t threads) noexcept {
     // acquire: pairs with the release below
-    while (made_.load(std::memory_order_acquire) != all) {
+    while (construction_.load(std::memory_order_acquire) != all) {
       std::uint32_t none = nothing;
       // relaxed: only which thread is first matters
-      if (made_.compare_exchange_strong(none, begun, std::memory_order_relaxed)) {
-        new (place_) warm_barrier(threads);
-        made_.store(all, std::memory_order_release);
+      if (construction_.compare_exchange_strong(none, begun, std::memory_order_relaxed)) {
+        new (storage_) warm_barrier(threads);
+        construction_.store(all, std::memory_order_release);
       } else {
         machine::yield();
       }
     }
-    return *std::launder(reinterpret_cast<warm_barrier*>(place_));
+    return *std::launder(reinterpret_cast<warm_barrier*>(storage_));
   }
 
   /// A thread that has passed that many barriers makes a task.
@@ -76,9 +76,9 @@ class region {
  private:
   enum : std::uint32_t { nothing, begun, all };
 
-  alignas(warm_barrier) unsigned char place_[sizeof(warm_barrier)] = {};
+  alignas(warm_barrier) unsigned char storage_[sizeof(warm_barrier)] = {};
   std::atomic<bool> taken_{false};
-  std::atomic<std::uint32_t> made_{nothing};
+  std::atomic<std::uint32_t> construction_{nothing};
   std::atomic<std::uint32_t> tasks_from_{never};
   void (*body_)(void*) = nullptr;
   void* data_ = nullptr;
@@ -93,7 +93,7 @@ struct membership {
 
 constinit region regions[64];  // at a time; the library keeps further ones
 constinit std::atomic<bool> tasks_seen{false};
-constinit thread_local membership mine;
+constinit thread_local membership my_region;
 
 /// In an attempt that runs ahead of a barrier: what comes now ends it.
 void end_attempt() noexcept {
@@ -110,31 +110,31 @@ region* take_region(void (*body)(void*), void* data) noexcept {
 }
 
 void run_member(void* raw) noexcept {
-  auto& of = *static_cast<region*>(raw);
-  const membership outer = mine;
-  mine = {&of, openmp().level(), 0};
-  of.run();
+  auto& entered = *static_cast<region*>(raw);
+  const membership outer = my_region;
+  my_region = {&entered, openmp().level(), 0};
+  entered.run();
   end_attempt();
-  mine = outer;
+  my_region = outer;
 }
 
-bool is_in_known_region() noexcept { return mine.in != nullptr && openmp().level() == mine.level; }
+bool is_in_known_region() noexcept { return my_region.in != nullptr && openmp().level() == my_region.level; }
 
 void wait_at_barrier() noexcept {
   const int threads = openmp().num_threads();
   if (!is_in_known_region() || threads < 2) return openmp().barrier();
-  region& of = *mine.in;
-  const std::uint32_t phase = mine.phase;
-  (void)of.door(static_cast<std::uint32_t>(threads)).arrive_and_wait();
-  mine.phase = phase + 1;
+  region& current = *my_region.in;
+  const std::uint32_t phase = my_region.phase;
+  (void)current.barrier(static_cast<std::uint32_t>(threads)).arrive_and_wait();
+  my_region.phase = phase + 1;
   if (machine::warm_active()) return;
-  if (of.has_tasks(phase)) openmp().barrier();
+  if (current.has_tasks(phase)) openmp().barrier();
 }
 
 void task_made() noexcept {
   end_attempt();
-  if (mine.in == nullptr) return;
-  mine.in->task_made(mine.phase);
+  if (my_region.in == nullptr) return;
+  my_region.in->task_made(my_region.phase);
   tasks_seen.store(true, std::memory_order_relaxed);  // relaxed: see take_region()
 }
 

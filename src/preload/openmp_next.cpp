@@ -16,12 +16,12 @@ namespace {
 /// The library that the program is linked with, or one that it has opened for a part of its own.
 template <class Function>
 void find(Function& out, const char* name) noexcept {
-  void* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) {
+  void* function = dlsym(RTLD_NEXT, name);
+  if (function == nullptr) {
     void* const library = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr) found = dlsym(library, name);
+    if (library != nullptr) function = dlsym(library, name);
   }
-  out = reinterpret_cast<Function>(found);
+  out = reinterpret_cast<Function>(function);
 }
 
 void find_all(openmp_functions& all) noexcept {

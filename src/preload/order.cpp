@@ -30,27 +30,27 @@ struct held_list {
 };
 constexpr std::uint32_t max_lists = 2048;
 constinit held_list lists[max_lists] = {};
-constinit thread_local held_list* mine = nullptr;
+constinit thread_local held_list* my_list = nullptr;
 
 /// Null: so many other threads hold locks that this thread's are not remembered.
 held_list* list_of_caller() noexcept {
-  if (mine != nullptr) return mine;
+  if (my_list != nullptr) return my_list;
   constexpr std::uint32_t max_looks = 64;
   for (std::uint32_t look = 0; look < max_looks; ++look) {
-    held_list& one = lists[(thread_number() + look) % max_lists];
+    held_list& list = lists[(thread_number() + look) % max_lists];
     // acquire pairs with the release below
-    if (one.is_taken.load(std::memory_order_relaxed) || one.is_taken.exchange(true, std::memory_order_acquire))
+    if (list.is_taken.load(std::memory_order_relaxed) || list.is_taken.exchange(true, std::memory_order_acquire))
       continue;
-    one.count = 0;
-    return mine = &one;
+    list.count = 0;
+    return my_list = &list;
   }
   return nullptr;
 }
 
 void give_back() noexcept {
-  held_list& one = *mine;
-  mine = nullptr;
-  one.is_taken.store(false, std::memory_order_release);  // pairs with the acquire above
+  held_list& list = *my_list;
+  my_list = nullptr;
+  list.is_taken.store(false, std::memory_order_release);  // pairs with the acquire above
 }
 
 /// Pairs (held, taken) that were seen, as a set of numbers. A full neighbourhood forgets the new pair.
@@ -84,9 +84,9 @@ std::uint64_t pair_of(std::uint64_t first, std::uint64_t second) noexcept { retu
 bool is_known(std::uint64_t pair) noexcept {
   for (std::size_t step = 0; step < neighbourhood; ++step) {
     // relaxed, here and below: a set of numbers; nothing else is read because of it
-    const std::uint64_t seen = pairs[(pair + step) % table_size].load(std::memory_order_relaxed);
-    if (seen == pair) return true;
-    if (seen == 0) return false;
+    const std::uint64_t kept = pairs[(pair + step) % table_size].load(std::memory_order_relaxed);
+    if (kept == pair) return true;
+    if (kept == 0) return false;
   }
   return false;
 }
@@ -94,9 +94,10 @@ bool is_known(std::uint64_t pair) noexcept {
 /// True if it was not known yet.
 bool remember(std::uint64_t pair) noexcept {
   for (std::size_t step = 0; step < neighbourhood; ++step) {
-    std::uint64_t seen = 0;
-    if (pairs[(pair + step) % table_size].compare_exchange_strong(seen, pair, std::memory_order_relaxed)) return true;
-    if (seen == pair) return false;
+    std::uint64_t expected = 0;
+    if (pairs[(pair + step) % table_size].compare_exchange_strong(expected, pair, std::memory_order_relaxed))
+      return true;
+    if (expected == pair) return false;
   }
   return false;
 }
@@ -110,8 +111,8 @@ void drop_lost(held_list& held) noexcept {
 
 /// False: the lock is not the calling thread's, as far as that is remembered.
 bool give_up(const void* lock) noexcept {
-  if (mine == nullptr) return false;
-  held_list& held = *mine;
+  if (my_list == nullptr) return false;
+  held_list& held = *my_list;
   unsigned behind = held.remembered();  // the last one
   while (behind > 0 && held.locks[behind - 1].lock != lock) --behind;
   if (behind > 0) {
@@ -127,16 +128,16 @@ bool give_up(const void* lock) noexcept {
 
 }  // namespace
 
-void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept {
+void acquired_in_order(const void* lock, std::uint32_t site, acquire_kind kind) noexcept {
   const std::uint64_t taken = identity(lock);
   held_list* const held = list_of_caller();
   if (held == nullptr) return;
   drop_lost(*held);
-  for (unsigned i = 0; i < held->remembered() && how == arrival::waits; ++i) {
+  for (unsigned i = 0; i < held->remembered() && kind == acquire_kind::waits; ++i) {
     if (held->locks[i].lock == lock) continue;  // a recursive lock
     const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
-      tell(notice_kind::order_inversion, site, held->locks[i].site);
+      report(diagnostic_kind::order_inversion, site, held->locks[i].site);
   }
   if (held->count < max_held) held->locks[held->count] = {lock, site, losses_of(lock).load(std::memory_order_relaxed)};
   ++held->count;

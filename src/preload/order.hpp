@@ -17,9 +17,9 @@ extern constinit std::atomic<bool> order_watched;
 inline bool watches_order() noexcept { return order_watched.load(std::memory_order_relaxed); }
 
 /// The order cannot block a thread that only tries.
-enum class arrival : std::uint8_t { waits, tries };
+enum class acquire_kind : std::uint8_t { waits, tries };
 
-void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept;
+void acquired_in_order(const void* lock, std::uint32_t site, acquire_kind kind) noexcept;
 /// By any thread: one that has not taken the lock takes it from the one that has.
 void released_in_order(const void* lock) noexcept;
 /// The lock is destroyed. Another one may later lie at its address.

@@ -80,15 +80,15 @@ namespace {
 std::uint64_t known_process() noexcept {
   static constinit std::atomic<std::uint64_t> known{0};
   const std::uint64_t forks = std::uint64_t{machine::fork_count()} + 1;
-  const std::uint64_t seen = known.load(std::memory_order_relaxed);  // relaxed: the word is all there is
-  if (seen >> 32 == forks) [[likely]]
-    return seen;
+  const std::uint64_t word = known.load(std::memory_order_relaxed);  // relaxed: the word is all there is
+  if (word >> 32 == forks) [[likely]]
+    return word;
   const pid_t told = getpid();
   // A sandbox hides it: two programs that share memory there are not distinguished.
   const std::uint32_t number = told > 0 ? static_cast<std::uint32_t>(told) : first_own_number;
-  const std::uint64_t made = forks << 32 | number;
-  known.store(made, std::memory_order_relaxed);
-  return made;
+  const std::uint64_t word_now = forks << 32 | number;
+  known.store(word_now, std::memory_order_relaxed);
+  return word_now;
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ std::uint16_t process_mark() noexcept {
 }
 
 bool is_shared_memory(const void* address) noexcept {
-  const mapping_search::answer found = find_mapping(reinterpret_cast<std::uintptr_t>(address));
-  if (found != mapping_search::answer::none) return found == mapping_search::answer::shared;
+  const mapping_search::answer answer = find_mapping(reinterpret_cast<std::uintptr_t>(address));
+  if (answer != mapping_search::answer::none) return answer == mapping_search::answer::shared;
   return machine::fork_count() == 0;
 }
 

@@ -35,7 +35,7 @@ struct chain_record {
   chain_kind kind{};
   lock_call call{};
   std::uint32_t site = 0;
-  std::uint32_t process = 0;  // as question::process
+  std::uint32_t process = 0;  // as site_request::process
   std::uint32_t count = 0;
   std::atomic<std::uint64_t> waits{0};  // relaxed, both: counts
   std::atomic<std::uint64_t> wait_ns{0};

@@ -12,7 +12,7 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "call_chain.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 #include "loaded_code.hpp"
 #include "sites.hpp"
 
@@ -26,13 +26,13 @@ template <class Area>
 Area* mapped_part(std::uint64_t begin, std::size_t reserved) noexcept {
   static constinit std::atomic<Area*> known{nullptr};
   // acquire pairs with the release of the exchange: the pages are there
-  Area* seen = known.load(std::memory_order_acquire);
-  if (seen != nullptr || begin == 0) return seen;
-  auto* const made = static_cast<Area*>(channel::map_part(begin, begin + sizeof(Area)));
-  const bool is_ready = made != nullptr && channel::reserve(made, reserved);
-  if (is_ready && known.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return made;
-  if (made != nullptr) munmap(made, sizeof(Area));
-  return seen;
+  Area* area = known.load(std::memory_order_acquire);
+  if (area != nullptr || begin == 0) return area;
+  auto* const mapped = static_cast<Area*>(channel::map_part(begin, begin + sizeof(Area)));
+  const bool is_ready = mapped != nullptr && channel::reserve(mapped, reserved);
+  if (is_ready && known.compare_exchange_strong(area, mapped, std::memory_order_acq_rel)) return mapped;
+  if (mapped != nullptr) munmap(mapped, sizeof(Area));
+  return area;
 }
 
 chain_area* the_chains() noexcept {
@@ -48,10 +48,10 @@ event_area* the_events() noexcept {
 /// Calls of another program may have the same addresses.
 std::uint64_t salt_of_process() noexcept {
   static constinit std::atomic<std::uint64_t> known{0};
-  std::uint64_t seen = known.load(std::memory_order_relaxed);  // relaxed: a number
-  if (seen != 0) return seen;
-  const std::uint64_t made = mixed(machine::cycles(), static_cast<std::uint64_t>(getpid())) | 1;
-  return known.compare_exchange_strong(seen, made, std::memory_order_relaxed) ? made : seen;
+  std::uint64_t salt = known.load(std::memory_order_relaxed);  // relaxed: a number
+  if (salt != 0) return salt;
+  const std::uint64_t new_salt = mixed(machine::cycles(), static_cast<std::uint64_t>(getpid())) | 1;
+  return known.compare_exchange_strong(salt, new_salt, std::memory_order_relaxed) ? new_salt : salt;
 }
 
 /// The index of a file's record; chain_record::no_file if there is no room.
@@ -60,13 +60,13 @@ std::uint32_t file_number(chain_area& area, const char (&path)[sizeof(frame::mod
   for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
   hash |= 1;
   for (std::uint32_t i = 0; i < chain_area::max_files; ++i) {
-    std::uint64_t seen = 0;
+    std::uint64_t expected = 0;
     // relaxed: the launcher reads paths after the processes have ended, and only the index is used here
-    if (area.files[i].hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) {
+    if (area.files[i].hash.compare_exchange_strong(expected, hash, std::memory_order_relaxed)) {
       std::memcpy(area.files[i].path, path, sizeof path);
       return i;
     }
-    if (seen == hash) return i;
+    if (expected == hash) return i;
   }
   return chain_record::no_file;
 }
@@ -76,17 +76,17 @@ struct addresses {
   std::uint32_t count = 0;
 };
 
-void write_record(chain_area& area, chain_record& one, const addresses& chain) noexcept {
+void write_record(chain_area& area, chain_record& record, const addresses& chain) noexcept {
   const int saved_errno = errno;
-  one.process = launchers_number(*open_file());
+  record.process = launchers_number(*open_file());
   remember_code(chain.all, chain.count);
   for (std::uint32_t i = 0; i < chain.count; ++i) {
-    frame place;
-    describe(chain.all[i], place);
-    one.offsets[i] = place.offset;
-    one.files[i] = place.module[0] == '\0' ? chain_record::no_file : file_number(area, place.module);
+    frame described;
+    describe(chain.all[i], described);
+    record.offsets[i] = described.offset;
+    record.files[i] = described.module[0] == '\0' ? chain_record::no_file : file_number(area, described.module);
   }
-  one.count = chain.count;
+  record.count = chain.count;
   errno = saved_errno;
 }
 
@@ -96,14 +96,14 @@ constexpr std::uint64_t no_room = 2;  // not a key: keys are odd
 chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noexcept {
   for (unsigned step = 0; step < chain_area::max_search_steps; ++step) {
     const std::size_t i = (key + step) % chain_area::max_chains;
-    std::uint64_t seen = area.keys[i].load(std::memory_order_relaxed);
+    std::uint64_t found_key = area.keys[i].load(std::memory_order_relaxed);
     // relaxed, both: the thread that puts the key there writes the record, and publishes it
-    is_new = seen == 0 && area.keys[i].compare_exchange_strong(seen, key, std::memory_order_relaxed);
+    is_new = found_key == 0 && area.keys[i].compare_exchange_strong(found_key, key, std::memory_order_relaxed);
     if (is_new && !channel::reserve(&area.records[i], sizeof area.records[i])) {
       area.keys[i].store(no_room, std::memory_order_relaxed);
       return nullptr;
     }
-    if (is_new || seen == key) return &area.records[i];
+    if (is_new || found_key == key) return &area.records[i];
   }
   return nullptr;
 }
@@ -124,18 +124,18 @@ void write_chain(chain_kind kind, lock_call call, std::uint32_t site, const obse
             std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 | static_cast<std::uint64_t>(call));
   for (std::uint32_t i = 0; i < chain.count; ++i) key = mixed(key, chain.all[i]);
   bool is_new = false;
-  chain_record* const one = find_record(*area, key | 1, is_new);
-  if (one == nullptr) {
+  chain_record* const record = find_record(*area, key | 1, is_new);
+  if (record == nullptr) {
     area->left_out.fetch_add(1, std::memory_order_relaxed);  // relaxed, here and below: counts
   } else {
-    one->waits.fetch_add(sum.waits, std::memory_order_relaxed);
-    one->wait_ns.fetch_add(sum.ns, std::memory_order_relaxed);
+    record->waits.fetch_add(sum.waits, std::memory_order_relaxed);
+    record->wait_ns.fetch_add(sum.ns, std::memory_order_relaxed);
     if (is_new) {
-      one->kind = kind;
-      one->call = call;
-      one->site = site;
-      write_record(*area, *one, chain);
-      one->is_written.store(1, std::memory_order_release);  // pairs with the launcher's acquire
+      record->kind = kind;
+      record->call = call;
+      record->site = site;
+      write_record(*area, *record, chain);
+      record->is_written.store(1, std::memory_order_release);  // pairs with the launcher's acquire
     }
   }
   is_unwinding = false;
@@ -147,14 +147,14 @@ void write_event(event_kind kind, std::uint32_t site, const void* lock, std::uin
   if (area == nullptr) return;
   const std::uint64_t number = area->given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
   if (number >= event_area::max_events) return;
-  profile_event& one = area->events[number];
-  one.site = site;
-  one.process = static_cast<std::uint32_t>(getpid());
-  one.thread = static_cast<std::uint32_t>(gettid());
-  one.object = reinterpret_cast<std::uintptr_t>(lock);
-  one.since = since;
-  one.cycles = cycles;
-  one.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
+  profile_event& event = area->events[number];
+  event.site = site;
+  event.process = static_cast<std::uint32_t>(getpid());
+  event.thread = static_cast<std::uint32_t>(gettid());
+  event.object = reinterpret_cast<std::uintptr_t>(lock);
+  event.since = since;
+  event.cycles = cycles;
+  event.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -62,9 +62,9 @@ rw_tag tag_of(rwlock_state& lock) noexcept {
   std::uint16_t bits = lock.tag.load(std::memory_order_acquire);
   if (bits != 0) [[likely]]
     return rw_tag(bits);
-  const rw_tag mine = decide_rwlock(lock);
+  const rw_tag decided = decide_rwlock(lock);
   // acq_rel: the tag of the mutex, from and to the thread that is first
-  if (lock.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_acq_rel)) return mine;
+  if (lock.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_acq_rel)) return decided;
   return rw_tag(bits);
 }
 
@@ -77,20 +77,21 @@ futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
                                                                          : futex_rwlock::admit::readers_first;
 }
 
-enum class entry : std::uint8_t { read, write };
+enum class rw_mode : std::uint8_t { read, write };
 
-lock_call call_of(entry how) noexcept { return how == entry::read ? lock_call::read : lock_call::write; }
+lock_call call_of(rw_mode mode) noexcept { return mode == rw_mode::read ? lock_call::read : lock_call::write; }
 
 /// The time inside belongs to each thread: readers overlap.
 void count(const void* lock, rw_tag tag) noexcept { observe::detail::acquired(tag.site(), lock); }
 
-bool try_enter(rwlock_state& lock, entry how) noexcept {
-  return how == entry::write ? lock.shared.rwlock.try_lock() : lock.shared.rwlock.try_lock_shared(admission_of(lock));
+bool try_enter(rwlock_state& lock, rw_mode mode) noexcept {
+  return mode == rw_mode::write ? lock.shared.rwlock.try_lock()
+                                : lock.shared.rwlock.try_lock_shared(admission_of(lock));
 }
 
-bool enter_until(rwlock_state& lock, entry how, std::uint64_t deadline) noexcept {
-  return how == entry::write ? lock.shared.rwlock.try_lock_until_ns(deadline)
-                             : lock.shared.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
+bool enter_until(rwlock_state& lock, rw_mode mode, std::uint64_t deadline) noexcept {
+  return mode == rw_mode::write ? lock.shared.rwlock.try_lock_until_ns(deadline)
+                                : lock.shared.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
 }
 
 /// In the child of a fork, sleeping threads of the parent do not exist. They must not keep readers out, which wait
@@ -99,36 +100,36 @@ void forget_parents_sleepers(rwlock_state& lock) noexcept {
   (void)detail::once_in_child(lock.shared.forks, [&]() noexcept { lock.shared.rwlock.forget_sleepers(); });
 }
 
-bool try_enter_settled(rwlock_state& lock, entry how) noexcept {
-  if (try_enter(lock, how)) [[likely]]
+bool try_enter_settled(rwlock_state& lock, rw_mode mode) noexcept {
+  if (try_enter(lock, mode)) [[likely]]
     return true;
   forget_parents_sleepers(lock);
-  return try_enter(lock, how);
+  return try_enter(lock, mode);
 }
 
 /// How long a thread will wait: not at all for a try; else for ever, or until a time.
-struct patience {
+struct wait_spec {
   bool waits = true;
   const timespec* until = nullptr;
   clockid_t clock = CLOCK_REALTIME;
 };
 
-std::uint64_t deadline_of(const patience& how_long) noexcept {
-  return how_long.until != nullptr ? on_our_clock(how_long.clock, *how_long.until) : machine::no_deadline;
+std::uint64_t deadline_of(const wait_spec& spec) noexcept {
+  return spec.until != nullptr ? on_our_clock(spec.clock, *spec.until) : machine::no_deadline;
 }
 
 /// `tries`: an acquisition that does not wait. `waits`: one that waits, until a deadline.
 template <class Tries, class Waits>
-int take(const rwlock_state& lock, rw_tag tag, entry how, const patience& how_long, Tries tries, Waits waits) noexcept {
+int take(const rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec, Tries tries, Waits waits) noexcept {
   if (!tries()) {
-    if (!how_long.waits) return EBUSY;
-    const std::uint64_t deadline = deadline_of(how_long);
-    const begun_wait wait = begin_wait(tag.site(), &lock, call_of(how));
+    if (!spec.waits) return EBUSY;
+    const std::uint64_t deadline = deadline_of(spec);
+    const begun_wait wait = begin_wait(tag.site(), &lock, call_of(mode));
     if (!waits(deadline)) {
-      fail_wait(tag.site(), &lock, call_of(how), wait);
+      fail_wait(tag.site(), &lock, call_of(mode), wait);
       return ETIMEDOUT;
     }
-    end_wait(tag.site(), &lock, call_of(how), wait);
+    end_wait(tag.site(), &lock, call_of(mode), wait);
   }
   count(&lock, tag);
   return 0;
@@ -159,37 +160,38 @@ bool is_held_for_attempt(const void* lock) noexcept {
 }
 
 /// Attempts are kept out whenever the lock itself would keep the thread out. So tries give the lock's own answers.
-detail::held_test held_test_of(const rwlock_state& lock, entry how) noexcept {
+detail::held_test held_test_of(const rwlock_state& lock, rw_mode mode) noexcept {
   if (admission_of(lock) == futex_rwlock::admit::readers_first) {
-    return how == entry::write ? detail::is_held_at_all<futex_rwlock>
-                               : is_closed_to_readers<futex_rwlock::admit::readers_first>;
+    return mode == rw_mode::write ? detail::is_held_at_all<futex_rwlock>
+                                  : is_closed_to_readers<futex_rwlock::admit::readers_first>;
   }
-  return how == entry::write ? is_held_for_attempt : is_closed_to_readers<futex_rwlock::admit::after_writers>;
+  return mode == rw_mode::write ? is_held_for_attempt : is_closed_to_readers<futex_rwlock::admit::after_writers>;
 }
 
 /// 0: in an attempt that runs the critical section. EBUSY: a try finds the lock held. -1: the lock is to be taken.
-int elide(const rwlock_state& lock, site& place, detail::held_test held, entry how, const patience& how_long) noexcept {
-  const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
+int elide(const rwlock_state& lock, site& lock_site, detail::held_test held, rw_mode mode,
+          const wait_spec& spec) noexcept {
+  const latch_mode latch = mode == rw_mode::read ? latch_mode::shared : latch_mode::exclusive;
   const void* const word = word_of(lock);
-  if (how_long.waits && how_long.until == nullptr) {
+  if (spec.waits && spec.until == nullptr) {
     // A thread that comes again as a writer, or that has come as one, would wait for itself. The lock decides about
     // that, outside the attempt.
-    if (runs_elided(lock) && (how == entry::write || detail::elided_mode(word) == latch_mode::exclusive))
+    if (runs_elided(lock) && (mode == rw_mode::write || detail::elided_mode(word) == latch_mode::exclusive))
       leave_attempt();
-    return detail::enter_elided(place, word, mode, held) ? 0 : -1;
+    return detail::enter_elided(lock_site, word, latch, held) ? 0 : -1;
   }
-  const detail::try_outcome tried = detail::try_enter_elided(place, word, mode, held);
+  const detail::try_outcome tried = detail::try_enter_elided(lock_site, word, latch, held);
   if (tried == detail::try_outcome::elided) return 0;
   if (tried == detail::try_outcome::try_lock) return -1;
-  if (!how_long.waits) return EBUSY;
+  if (!spec.waits) return EBUSY;
   leave_attempt();
   return -1;
 }
 
 /// Out of line, like everything that only elided locks need: other locks' path stays short.
-[[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+[[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   forget_parents_sleepers(lock);  // or an attempt would wait for one of them
-  return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, how), how, how_long);
+  return elide(lock, speculating_site_of(tag.role()).lock_site, held_test_of(lock, mode), mode, spec);
 }
 
 // ---- as a reader-writer lock or as a mutex
@@ -199,54 +201,54 @@ bool is_callers_as_writer(const rwlock_state& lock) noexcept {
   return is_callers(lock.shared.writer.load(std::memory_order_relaxed), &lock);
 }
 
-int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+int lock_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   if (runs_ahead()) return 0;
-  if (is_callers_as_writer(lock)) return how_long.waits ? EDEADLK : EBUSY;
+  if (is_callers_as_writer(lock)) return spec.waits ? EDEADLK : EBUSY;
   if (tag.is_elided()) {
-    const int answer = elide_as_rwlock(lock, tag, how, how_long);
+    const int answer = elide_as_rwlock(lock, tag, mode, spec);
     if (answer >= 0) return answer;
   }
-  if (how == entry::read && lock.shared.rwlock.is_full()) [[unlikely]]
+  if (mode == rw_mode::read && lock.shared.rwlock.is_full()) [[unlikely]]
     return EAGAIN;
   const int status = take(
-      lock, tag, how, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
-      [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
-  if (status == 0 && how == entry::write) lock.shared.writer.store(thread_number(), std::memory_order_relaxed);
+      lock, tag, mode, spec, [&]() noexcept { return try_enter_settled(lock, mode); },
+      [&](std::uint64_t deadline) noexcept { return enter_until(lock, mode, deadline); });
+  if (status == 0 && mode == rw_mode::write) lock.shared.writer.store(thread_number(), std::memory_order_relaxed);
   return status;
 }
 
 /// Readers may come again, as under the real lock. A reader that wants to write would wait for itself there.
-int lock_again(rwlock_state& lock, entry how, const patience& how_long) noexcept {
-  if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
+int lock_again(rwlock_state& lock, rw_mode mode, const wait_spec& spec) noexcept {
+  if (mode == rw_mode::write || lock.written != 0) return spec.waits ? EDEADLK : EBUSY;
   return lock.mutex.lock_once_more() ? 0 : EAGAIN;
 }
 
-int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   mutex_state& mutex = lock.mutex;
   if (runs_ahead()) return 0;
-  if (is_callers(mutex.owner(), &lock)) return lock_again(lock, how, how_long);
+  if (is_callers(mutex.owner(), &lock)) return lock_again(lock, mode, spec);
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
   if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
-    const int answer = elide(lock, speculating_site_of(by.role()).place, detail::held_as(under), how, how_long);
+    const int answer = elide(lock, speculating_site_of(by.role()).lock_site, detail::held_as(under), mode, spec);
     if (answer >= 0) return answer;
   }
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
-    if (!how_long.waits) return EBUSY;
-    const gain got = acquire(mutex, by, under, deadline_of(how_long), call_of(how));
-    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
+    if (!spec.waits) return EBUSY;
+    const acquire_result result = acquire(mutex, by, under, deadline_of(spec), call_of(mode));
+    if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
   count(&lock, tag);
   mutex.hold.store(thread_number(), std::memory_order_relaxed);
-  lock.written = how == entry::write;
+  lock.written = mode == rw_mode::write;
   return 0;
 }
 
-int lock_ours(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
-  return tag.how() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, how, how_long)
-                                             : lock_as_rwlock(lock, tag, how, how_long);
+int lock_ours(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
+  return tag.lock_algorithm() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, mode, spec)
+                                                        : lock_as_rwlock(lock, tag, mode, spec);
 }
 
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
@@ -260,7 +262,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   const std::uint32_t owner = mutex.owner();
   if (!is_callers(owner, &lock)) {
     leave_attempt();
-    tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+    report(owner == 0 ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
   }
   if (owner == 0) return 0;  // as in the C library
   if (mutex.unlock_once_of_several()) return 0;
@@ -270,9 +272,9 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   return 0;
 }
 
-[[gnu::noinline]] void tell_outside(notice_kind kind, rw_tag tag) noexcept {
+[[gnu::noinline]] void report_outside_attempt(diagnostic_kind kind, rw_tag tag) noexcept {
   leave_attempt();
-  tell(kind, tag.site());
+  report(kind, tag.site());
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
@@ -280,13 +282,13 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {
-    if (!is_callers_as_writer(lock)) tell_outside(notice_kind::unlock_by_stranger, tag);
+    if (!is_callers_as_writer(lock)) report_outside_attempt(diagnostic_kind::unlock_by_non_owner, tag);
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;
   }
   if (lock.shared.rwlock.readers() == 0) {
-    tell_outside(notice_kind::double_unlock, tag);
+    report_outside_attempt(diagnostic_kind::double_unlock, tag);
     return 0;  // as in the C library
   }
   lock.shared.rwlock.unlock_shared();
@@ -295,44 +297,44 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
 
 // ---- left to the C library
 
-int try_foreign(pthread_rwlock_t* raw, entry how) noexcept {
-  return how == entry::read ? next().rwlock_tryrdlock(raw) : next().rwlock_trywrlock(raw);
+int try_foreign(pthread_rwlock_t* raw, rw_mode mode) noexcept {
+  return mode == rw_mode::read ? next().rwlock_tryrdlock(raw) : next().rwlock_trywrlock(raw);
 }
 
-int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
-  const bool read = how == entry::read;
-  if (how_long.until == nullptr) return read ? next().rwlock_rdlock(raw) : next().rwlock_wrlock(raw);
-  if (how_long.clock == CLOCK_REALTIME)
-    return read ? next().rwlock_timedrdlock(raw, how_long.until) : next().rwlock_timedwrlock(raw, how_long.until);
+int wait_for_foreign(pthread_rwlock_t* raw, rw_mode mode, const wait_spec& spec) noexcept {
+  const bool read = mode == rw_mode::read;
+  if (spec.until == nullptr) return read ? next().rwlock_rdlock(raw) : next().rwlock_wrlock(raw);
+  if (spec.clock == CLOCK_REALTIME)
+    return read ? next().rwlock_timedrdlock(raw, spec.until) : next().rwlock_timedwrlock(raw, spec.until);
   const auto function = read ? next().rwlock_clockrdlock : next().rwlock_clockwrlock;
-  return function != nullptr ? function(raw, how_long.clock, how_long.until) : ENOTSUP;
+  return function != nullptr ? function(raw, spec.clock, spec.until) : ENOTSUP;
 }
 
 /// If the try fails, the real lock call follows, whose result may differ.
-[[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, entry how, const patience& how_long) noexcept {
-  if (tag.site() == 0 && how_long.waits) return wait_for_foreign(raw, how, how_long);
-  int status = try_foreign(raw, how);
+[[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
+  if (tag.site() == 0 && spec.waits) return wait_for_foreign(raw, mode, spec);
+  int status = try_foreign(raw, mode);
   if (status != 0) {
-    if (!how_long.waits) return status;
-    const begun_wait wait = begin_wait(tag.site(), raw, call_of(how));
-    status = wait_for_foreign(raw, how, how_long);
+    if (!spec.waits) return status;
+    const begun_wait wait = begin_wait(tag.site(), raw, call_of(mode));
+    status = wait_for_foreign(raw, mode, spec);
     if (status != 0) {
-      fail_wait(tag.site(), raw, call_of(how), wait);
+      fail_wait(tag.site(), raw, call_of(mode), wait);
       return status;
     }
-    end_wait(tag.site(), raw, call_of(how), wait);
+    end_wait(tag.site(), raw, call_of(mode), wait);
   }
   count(raw, tag);
   return status;
 }
 
-[[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
+[[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, rw_mode mode, const wait_spec& spec) noexcept {
   // Even if the lock is free, as in the C library.
-  if (how_long.until != nullptr && !is_time(*how_long.until)) return EINVAL;
+  if (spec.until != nullptr && !is_time(*spec.until)) return EINVAL;
   rwlock_state& lock = state_of(raw);
   const rw_tag tag = tag_of(lock);
-  if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, how, how_long);
-  return lock_ours(lock, tag, how, how_long);
+  if (tag.lock_algorithm() == rw_algorithm::libc) return lock_foreign(raw, tag, mode, spec);
+  return lock_ours(lock, tag, mode, spec);
 }
 
 bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
@@ -340,20 +342,20 @@ bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || cloc
 int destroy(pthread_rwlock_t* raw) noexcept {
   rwlock_state& lock = state_of(raw);
   const rw_tag tag(lock.tag.load(std::memory_order_relaxed));
-  if (tag.how() == rw_algorithm::libc) {
+  if (tag.lock_algorithm() == rw_algorithm::libc) {
     const int status = next().rwlock_destroy(raw);
     if (status == 0) lock.tag.store(0, std::memory_order_relaxed);
     return status;
   }
   if (runs_elided(lock) || runs_ahead()) leave_attempt();
-  const bool held = tag.how() == rw_algorithm::as_mutex
+  const bool held = tag.lock_algorithm() == rw_algorithm::as_mutex
                         ? lock.mutex.owner() != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
-    tell_outside(notice_kind::destroyed_locked, tag);
+    report_outside_attempt(diagnostic_kind::destroyed_locked, tag);
     return 0;  // the C library's answer, which also leaves the lock unchanged
   }
-  if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
+  if (tag.lock_algorithm() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
   lock.tag.store(0, std::memory_order_relaxed);
   return 0;
 }
@@ -374,43 +376,44 @@ TXSYNC_INTERPOSE int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_r
 TXSYNC_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept { return destroy(lock); }
 
 TXSYNC_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  return lock_rwlock(lock, entry::read, {});
+  return lock_rwlock(lock, rw_mode::read, {});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
-  return lock_rwlock(lock, entry::read, {.waits = false});
+  return lock_rwlock(lock, rw_mode::read, {.waits = false});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return lock_rwlock(lock, entry::read, {.until = time});
+  return lock_rwlock(lock, rw_mode::read, {.until = time});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                                 const timespec* time) noexcept {
-  return is_clock(clock) ? lock_rwlock(lock, entry::read, {.until = time, .clock = clock}) : EINVAL;
+  return is_clock(clock) ? lock_rwlock(lock, rw_mode::read, {.until = time, .clock = clock}) : EINVAL;
 }
 
 TXSYNC_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  return lock_rwlock(lock, entry::write, {});
+  return lock_rwlock(lock, rw_mode::write, {});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
-  return lock_rwlock(lock, entry::write, {.waits = false});
+  return lock_rwlock(lock, rw_mode::write, {.waits = false});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return lock_rwlock(lock, entry::write, {.until = time});
+  return lock_rwlock(lock, rw_mode::write, {.until = time});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                                 const timespec* time) noexcept {
-  return is_clock(clock) ? lock_rwlock(lock, entry::write, {.until = time, .clock = clock}) : EINVAL;
+  return is_clock(clock) ? lock_rwlock(lock, rw_mode::write, {.until = time, .clock = clock}) : EINVAL;
 }
 
 TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   rwlock_state& state = state_of(lock);
   const rw_tag tag = tag_of(state);
-  if (tag.how() == rw_algorithm::libc) {
+  if (tag.lock_algorithm() == rw_algorithm::libc) {
     observe::detail::hold_ends_if_timed(lock);
     const int status = next().rwlock_unlock(lock);
     if (tag.site() != 0) released(lock);
     return status;
   }
-  const int status = tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
+  const int status =
+      tag.lock_algorithm() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
   if (tag.site() != 0 && !runs_ahead()) released(lock);
   return status;
 }

@@ -29,12 +29,14 @@ enum class rw_algorithm : std::uint8_t {
 class rw_tag {
  public:
   constexpr explicit rw_tag(std::uint16_t bits) noexcept : bits_(bits) {}
-  constexpr rw_tag(rw_algorithm how, std::uint32_t site) noexcept
-      : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
-  constexpr rw_algorithm how() const noexcept { return static_cast<rw_algorithm>(bits_ >> 12); }
+  constexpr rw_tag(rw_algorithm lock_algorithm, std::uint32_t site) noexcept
+      : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(lock_algorithm) << 12 | site)) {}
+  constexpr rw_algorithm lock_algorithm() const noexcept { return static_cast<rw_algorithm>(bits_ >> 12); }
   /// The site that counts it; 0: none does.
-  constexpr std::uint32_t site() const noexcept { return how() == rw_algorithm::elided_uncounted ? 0 : bits_ & 0xFFF; }
-  constexpr bool is_elided() const noexcept { return how() >= rw_algorithm::elided; }
+  constexpr std::uint32_t site() const noexcept {
+    return lock_algorithm() == rw_algorithm::elided_uncounted ? 0 : bits_ & 0xFFF;
+  }
+  constexpr bool is_elided() const noexcept { return lock_algorithm() >= rw_algorithm::elided; }
   /// The site's number, if it is elided (speculating_sites.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }

@@ -159,10 +159,10 @@ bool only_answers(const std::optional<std::uint32_t>& returned) noexcept {
 static_assert(std::size(call_numbers) < 32);
 
 std::uint32_t calls_that_end_in(const sock_fprog& filter) noexcept {
-  std::uint32_t made = 0;
+  std::uint32_t calls = 0;
   for (std::size_t i = 0; i < std::size(call_numbers); ++i)
-    if (!only_answers(answer(filter, static_cast<std::uint32_t>(call_numbers[i])))) made |= std::uint32_t{1} << i;
-  return made;
+    if (!only_answers(answer(filter, static_cast<std::uint32_t>(call_numbers[i])))) calls |= std::uint32_t{1} << i;
+  return calls;
 }
 
 constinit std::atomic<std::uint32_t> calls_given_up{0};

@@ -14,7 +14,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "call_chain.hpp"
-#include "channel/questions.hpp"
+#include "channel/site_requests.hpp"
 #include "contention.hpp"
 #include "identity.hpp"
 #include "known_tags.hpp"
@@ -109,16 +109,16 @@ void read_all(const char* text, policy::packed& into) noexcept {
 }
 
 policy::packed asked_policy() noexcept {
-  policy::packed made{policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
+  policy::packed words{policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
   // "1" is txsync's default; anything else is words of policy files.
   if (const char* const elision = std::getenv("TXSYNC_SIM_ELIDE")) {
-    if (std::strcmp(elision, "1") == 0) made.elision = policy::elision_kind::standard;
+    if (std::strcmp(elision, "1") == 0) words.elision = policy::elision_kind::standard;
     for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
-      if (policy::is_word(elision, word)) made.elision = kind;
+      if (policy::is_word(elision, word)) words.elision = kind;
     }
   }
-  if (const char* const locks = std::getenv("TXSYNC_SIM_LOCKS")) read_all(locks, made);
-  return made;
+  if (const char* const locks = std::getenv("TXSYNC_SIM_LOCKS")) read_all(locks, words);
+  return words;
 }
 
 }  // namespace
@@ -147,17 +147,17 @@ std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
 std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
 bool is_shared_memory(const void*) noexcept { return false; }
 
-void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
+void log(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
 
 std::uint64_t code_epoch() noexcept { return 1; }
 void remember_code(const std::uintptr_t*, std::uint32_t) noexcept {}
 
 call_chain chain_of_caller() noexcept { return {}; }
 std::uint64_t call_chain::hash() const noexcept { return 1; }
-void describe(const call_chain&, place& out) noexcept { out = {}; }
-static_place find_static(const void*) noexcept { return {}; }
-std::uint64_t static_place::file_hash() const noexcept { return 1; }
-void describe(const static_place&, place& out) noexcept { out = {}; }
+void describe(const call_chain&, frame_list& out) noexcept { out = {}; }
+static_location find_static(const void*) noexcept { return {}; }
+std::uint64_t static_location::file_hash() const noexcept { return 1; }
+void describe(const static_location&, frame_list& out) noexcept { out = {}; }
 quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
@@ -186,7 +186,7 @@ std::uint32_t launchers_number(const head&) noexcept { return 0; }
 bool has_ended(std::uint32_t) noexcept { return false; }
 
 // There is nobody to ask.
-claim claim_question(head&) noexcept { return {}; }
+claim claim_site_request(head&) noexcept { return {}; }
 bool ask(head&, const claim&) noexcept { return false; }
 void give_back(const claim&) noexcept {}
 

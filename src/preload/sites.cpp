@@ -7,8 +7,8 @@
 
 #include "acquisition.hpp"
 #include "call_chain.hpp"
-#include "channel/questions.hpp"
-#include "known_places.hpp"
+#include "channel/site_requests.hpp"
+#include "known_answers.hpp"
 #include "loaded_code.hpp"
 #include "main_heap.hpp"
 
@@ -16,10 +16,10 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-#ifndef TXSYNC_PRELOAD_PLACES
-#define TXSYNC_PRELOAD_PLACES 32'768  // in a macro, for a test that fills the table
+#ifndef TXSYNC_PRELOAD_ANSWERS
+#define TXSYNC_PRELOAD_ANSWERS 32'768  // in a macro, for a test that fills the table
 #endif
-constinit known_places<TXSYNC_PRELOAD_PLACES> places;
+constinit known_answers<TXSYNC_PRELOAD_ANSWERS> answers;
 
 std::uint64_t word_of(const site_answer& answer) noexcept {
   return std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1;
@@ -28,43 +28,43 @@ site_answer answer_of(std::uint64_t word, std::uintptr_t call = 0) noexcept {
   return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32)), call};
 }
 
-/// What the launcher answered about a place.
+/// What the launcher answered to a site request.
 struct told_answer {
   site_answer answer;
   bool is_told = false;
-  std::uint32_t frames = 0;  // as in question
-  object_places same;
+  std::uint32_t frames = 0;  // as in site_request
+  object_offsets same;
 };
 
 template <class Place>
 told_answer ask_site(channel::head& file, const Place& where, channel::asked_by by, object_kind kind) noexcept {
-  told_answer made{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
-  const channel::claim mine = channel::claim_question(file);
-  if (mine.slot == nullptr) return made;
-  channel::question& asked = *mine.slot;
-  asked.kind = kind;
-  asked.by = by;
-  describe(where, asked.where);
-  if (!channel::ask(file, mine)) return made;
-  const std::uint32_t site = asked.site <= channel::max_sites ? asked.site : 0;
-  made = {{site, policy::packed::of(asked.policy), 0}, true, asked.frames, asked.same};
-  channel::give_back(mine);
-  return made;
+  told_answer told{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
+  const channel::claim claimed = channel::claim_site_request(file);
+  if (claimed.slot == nullptr) return told;
+  channel::site_request& request = *claimed.slot;
+  request.kind = kind;
+  request.by = by;
+  describe(where, request.where);
+  if (!channel::ask(file, claimed)) return told;
+  const std::uint32_t site = request.site <= channel::max_sites ? request.site : 0;
+  told = {{site, policy::packed::of(request.policy), 0}, true, request.frames, request.same};
+  channel::give_back(claimed);
+  return told;
 }
 
-/// There is no room to remember another place, and a question for each lock would cost 0.1 ms.
-site_answer without_place(channel::head& file) noexcept {
-  file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+/// There is no room to remember another answer, and a request for each lock would cost 0.1 ms.
+site_answer without_room(channel::head& file) noexcept {
+  file.locks_without_room.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   return {0, policy::packed::of(file.default_policy), 0};
 }
 
 // ---- locks in static storage
 
-/// Objects that share one site as a whole, or at each step: an array of locks costs one question. It grows up to its
+/// Objects that share one site as a whole, or at each step: an array of locks costs one request. It grows up to its
 /// size.
 struct known_object {
   std::uint64_t file = 0;
-  object_places places;
+  object_offsets offsets;
   std::uint64_t answer = 0;
   std::atomic<bool> is_written{false};  // release by its writer; pairs with the acquire of readers
 };
@@ -78,32 +78,32 @@ void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (objects_given.load(std::memory_order_relaxed) >= max_objects) return;
   const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
   if (number >= max_objects) return;
-  known_object& one = objects[number];
-  one.file = file;
-  one.places = told.same;
-  one.answer = word_of(told.answer);
-  one.is_written.store(true, std::memory_order_release);
+  known_object& known = objects[number];
+  known.file = file;
+  known.offsets = told.same;
+  known.answer = word_of(told.answer);
+  known.is_written.store(true, std::memory_order_release);
 }
 
 /// 0: not known.
 std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
-  for (const known_object& one : objects) {
-    if (!one.is_written.load(std::memory_order_acquire)) continue;
-    if (one.file == file && one.places.has(offset)) return one.answer;
+  for (const known_object& known : objects) {
+    if (!known.is_written.load(std::memory_order_acquire)) continue;
+    if (known.file == file && known.offsets.has(offset)) return known.answer;
   }
   return 0;
 }
 
-site_answer site_of_object(channel::head& file, const static_place& object, object_kind kind) noexcept {
+site_answer site_of_object(channel::head& file, const static_location& object, object_kind kind) noexcept {
   const std::uint64_t in = mixed(object.file_hash(), static_cast<std::uint64_t>(kind));
   const std::uint64_t hash = mixed(in, object.offset) | 1;
-  if (const std::uint64_t known = places.find(hash); known != 0) return answer_of(known);
+  if (const std::uint64_t known = answers.find(hash); known != 0) return answer_of(known);
   if (const std::uint64_t known = find_object(in, object.offset); known != 0) return answer_of(known);
-  if (places.is_full()) return without_place(file);
+  if (answers.is_full()) return without_room(file);
   const told_answer told = ask_site(file, object, channel::asked_by::object, kind);
   if (!told.is_told) return told.answer;  // asked again, if the launcher comes back
   remember_object(in, told);
-  (void)places.remember(hash, word_of(told.answer));
+  (void)answers.remember(hash, word_of(told.answer));
   return told.answer;
 }
 
@@ -125,9 +125,9 @@ class chain_search {
   /// With one more frame; 0: not known.
   std::uint64_t find_with(std::uintptr_t address) noexcept {
     hash_ = mixed(hash_, address);
-    return places.find(hash_);
+    return answers.find(hash_);
   }
-  std::uint64_t find_whole() const noexcept { return places.find(hash_of_whole(hash_)); }
+  std::uint64_t find_whole() const noexcept { return answers.find(hash_of_whole(hash_)); }
 
  private:
   std::uint64_t hash_;
@@ -138,7 +138,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   const bool whole = told.frames == 0 || told.frames > chain.count;
   std::uint64_t hash = hash_of_no_frames(kind);
   for (std::uint32_t i = 0; i < (whole ? chain.count : told.frames); ++i) hash = mixed(hash, chain.addresses[i]);
-  (void)places.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
+  (void)answers.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
 }
 
 [[gnu::noinline]] site_answer site_by_unwinding(channel::head& file, object_kind kind) noexcept {
@@ -149,57 +149,58 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
       return answer_of(known, i == 0 ? chain.addresses[0] : 0);
   }
   if (const std::uint64_t known = search.find_whole(); known != 0) return answer_of(known);
-  if (places.is_full()) return without_place(file);
+  if (answers.is_full()) return without_room(file);
   const told_answer told = ask_site(file, chain, channel::asked_by::calls, kind);
   if (told.is_told) remember_chain(chain, kind, told);  // else asked again, if the launcher comes back
   return told.answer;
 }
 
-constexpr const char* words_of(notice_kind kind) noexcept {
+constexpr const char* words_of(diagnostic_kind kind) noexcept {
   switch (kind) {
-    case notice_kind::double_unlock:
+    case diagnostic_kind::double_unlock:
       return "a lock was unlocked that nobody held";
-    case notice_kind::unlock_by_stranger:
+    case diagnostic_kind::unlock_by_non_owner:
       return "a lock was unlocked by a thread that did not hold it";
-    case notice_kind::destroyed_locked:
+    case diagnostic_kind::destroyed_locked:
       return "a lock was destroyed while a thread held it";
-    case notice_kind::order_inversion:
+    case diagnostic_kind::order_inversion:
       return "two locks are taken in both orders";
-    case notice_kind::wait_without_mutex:
+    case diagnostic_kind::wait_without_mutex:
       return "a condition wait by a thread that did not hold the mutex";
-    case notice_kind::relock_by_owner:
+    case diagnostic_kind::relock_by_owner:
       return "a thread locks a mutex that it holds, and waits until another thread unlocks it or its deadline comes";
-    case notice_kind::condition_of_two_processes:
+    case diagnostic_kind::condition_of_two_processes:
       return "a condition is used by two processes, and its attributes say that it is of one";
-    case notice_kind::priority_ignored:
+    case diagnostic_kind::priority_ignored:
       return "a thread with a real-time priority waits for a lock that ignores priorities";
   }
   return "";
 }
 
-/// True the first time for this place and kind.
-bool is_news(std::uint64_t hash) noexcept {
+/// True the first time for this call chain and kind.
+bool first_time(std::uint64_t hash) noexcept {
   constexpr std::size_t size = 256;
-  static constinit std::atomic<std::uint64_t> told[size] = {};
+  static constinit std::atomic<std::uint64_t> reported[size] = {};
   for (std::size_t step = 0; step < size; ++step) {
-    std::atomic<std::uint64_t>& one = told[(hash + step) % size];
-    std::uint64_t seen = 0;
-    if (one.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) return true;  // relaxed: a set of numbers
-    if (seen == hash) return false;
+    std::atomic<std::uint64_t>& slot = reported[(hash + step) % size];
+    std::uint64_t expected = 0;
+    // relaxed: a set of numbers
+    if (slot.compare_exchange_strong(expected, hash, std::memory_order_relaxed)) return true;
+    if (expected == hash) return false;
   }
   return false;
 }
 
-void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
+void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept {
   char line[512];
-  place where;
+  frame_list where;
   describe(chain, where);
   const int length =
       where.count == 0 ? std::snprintf(line, sizeof line, "txsync: %s\n", words_of(kind))
                        : std::snprintf(line, sizeof line, "txsync: %s, by %s+0x%llx (process %d)\n", words_of(kind),
                                        where.frames[0].module, static_cast<unsigned long long>(where.frames[0].offset),
                                        static_cast<int>(getpid()));
-  if (length > 0) say(line, static_cast<std::size_t>(length));
+  if (length > 0) log(line, static_cast<std::size_t>(length));
 }
 
 }  // namespace
@@ -211,12 +212,12 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
       file->is_one_policy != 0 && !needs_site(everywhere))
     return {0, everywhere, 0, true};
   if (!is_on_stack(object) && !is_on_main_heap(object)) {
-    const static_place place = find_static(object);
-    if (place.path != nullptr) return site_of_object(*file, place, kind);
+    const static_location location = find_static(object);
+    if (location.path != nullptr) return site_of_object(*file, location, kind);
   }
   quick_walk up(__builtin_frame_address(0));
   chain_search search(kind);
-  for (unsigned i = 0; i < place::most; ++i) {
+  for (unsigned i = 0; i < frame_list::max_frames; ++i) {
     const std::uintptr_t address = up.next();
     if (address == 0) break;
     if (const std::uint64_t known = search.find_with(address); known != 0)
@@ -225,21 +226,21 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
   return site_by_unwinding(*file, kind);
 }
 
-void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
+void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
   const call_chain chain = chain_of_caller();
-  if (!is_news((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
-               static_cast<std::uint64_t>(kind)))
+  if (!first_time((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
+                  static_cast<std::uint64_t>(kind)))
     return;
   channel::head* const file = open_file();
-  if (file == nullptr) return tell_standard_error(kind, chain);
-  const std::uint32_t number = file->notices_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
-  if (number >= channel::head::max_notices) return;
-  notice& one = file->notices[number];
-  one.process = launchers_number(*file);
-  one.site = site;
-  one.other_site = other_site;
-  describe(chain, one.where);
-  one.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
+  if (file == nullptr) return report_on_standard_error(kind, chain);
+  const std::uint32_t number = file->diagnostics_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
+  if (number >= channel::head::max_diagnostics) return;
+  diagnostic& record = file->diagnostics[number];
+  record.process = launchers_number(*file);
+  record.site = site;
+  record.other_site = other_site;
+  describe(chain, record.where);
+  record.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

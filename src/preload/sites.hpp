@@ -12,15 +12,15 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
+using channel::diagnostic;
+using channel::diagnostic_kind;
 using channel::frame;
+using channel::frame_list;
 using channel::launchers_number;
 using channel::max_sites;
-using channel::notice;
-using channel::notice_kind;
 using channel::object_kind;
-using channel::object_places;
+using channel::object_offsets;
 using channel::open_file;
-using channel::place;
 
 struct site_answer {
   std::uint32_t site = 0;
@@ -33,7 +33,7 @@ struct site_answer {
 /// The site of the lock `object`, which the calling function's caller makes or takes first. An object in static storage
 /// decides it; otherwise the calls do. Without a launcher: site 0 and the built-in policy. If one policy is for all
 /// sites and does not need them (needs_site()): site 0 and that policy. Cost: some 20 ns for a known place, 1 to 3 us
-/// if the calls have to be unwound. A new place costs a question to the launcher, 0.1 ms and more.
+/// if the calls have to be unwound. A new place costs a request to the launcher, 0.1 ms and more.
 site_answer find_site(object_kind kind, const void* object) noexcept;
 
 /// The policy without an answer of the launcher. If there is a launcher whose file cannot be opened: its default, which
@@ -43,9 +43,9 @@ policy::packed default_policy() noexcept;
 std::uint32_t site_without_channel() noexcept;
 
 /// Reports something that the program did to the launcher (else on standard error). Each place and kind once.
-void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
+void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
 /// Writes to standard error if there is no launcher.
-void say(const char* text, std::size_t length) noexcept;
+void log(const char* text, std::size_t length) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -25,7 +25,7 @@ struct site_choices {
 class speculating_site {
  public:
   /// `number`: the launcher's for the site.
-  explicit speculating_site(std::uint32_t number) noexcept : place(observe::site_registry::numbered(number)) {}
+  explicit speculating_site(std::uint32_t number) noexcept : lock_site(observe::site_registry::numbered(number)) {}
 
   /// Requires: set_choices(). acquire pairs with the release there.
   site_choices choices() const noexcept {
@@ -34,15 +34,15 @@ class speculating_site {
   }
   bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
   /// The first choices stay.
-  void set_choices(const site_choices& made) noexcept {
+  void set_choices(const site_choices& choices) noexcept {
     std::uint32_t none = 0;
-    const std::uint32_t kept = set_bit | (made.elides ? elides_bit : 0) | (made.warms ? warms_bit : 0) |
-                               static_cast<std::uint32_t>(made.under);
+    const std::uint32_t kept = set_bit | (choices.elides ? elides_bit : 0) | (choices.warms ? warms_bit : 0) |
+                               static_cast<std::uint32_t>(choices.under);
     // release: the policy, before others find the choices; relaxed: another thread's are as good
     choices_.compare_exchange_strong(none, kept, std::memory_order_release, std::memory_order_relaxed);
   }
 
-  site place;
+  site lock_site;
 
  private:
   static constexpr std::uint32_t under_bits = 0xFF;

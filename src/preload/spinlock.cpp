@@ -62,27 +62,27 @@ class site_table {
     const std::uintptr_t key = key_of(lock);
     if (site == 0) return;
     for (unsigned i = 0; i < window; ++i) {
-      entry& one = at(key, i);
-      std::uintptr_t seen = 0;
+      entry& slot = at(key, i);
+      std::uintptr_t expected = 0;
       // relaxed, all: an entry is made before the program passes its lock on, and only counts depend on it
-      if (!one.key.compare_exchange_strong(seen, key, std::memory_order_relaxed) && seen != key) continue;
-      one.site.store(site, std::memory_order_relaxed);
+      if (!slot.key.compare_exchange_strong(expected, key, std::memory_order_relaxed) && expected != key) continue;
+      slot.site.store(site, std::memory_order_relaxed);
       return;
     }
   }
   std::uint32_t find(const volatile void* lock) noexcept {
     const std::uintptr_t key = key_of(lock);
     for (unsigned i = 0; i < window; ++i) {
-      entry& one = at(key, i);
-      if (one.key.load(std::memory_order_relaxed) == key) return one.site.load(std::memory_order_relaxed);
+      entry& slot = at(key, i);
+      if (slot.key.load(std::memory_order_relaxed) == key) return slot.site.load(std::memory_order_relaxed);
     }
     return 0;
   }
   void forget(const volatile void* lock) noexcept {
     const std::uintptr_t key = key_of(lock);
     for (unsigned i = 0; i < window; ++i) {
-      entry& one = at(key, i);
-      if (one.key.load(std::memory_order_relaxed) == key) one.key.store(0, std::memory_order_relaxed);
+      entry& slot = at(key, i);
+      if (slot.key.load(std::memory_order_relaxed) == key) slot.key.store(0, std::memory_order_relaxed);
     }
   }
 
@@ -146,49 +146,49 @@ TXSYNC_INTERPOSE int pthread_spin_init(pthread_spinlock_t* lock, int shared) noe
 
 TXSYNC_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the caller is the last user
-  if (is_ours(seen) && (seen & held) != 0) {
-    tell(notice_kind::destroyed_locked, site_in(seen));
+  const std::uint32_t state = word.load(std::memory_order_relaxed);  // relaxed: the caller is the last user
+  if (is_ours(state) && (state & held) != 0) {
+    report(diagnostic_kind::destroyed_locked, site_in(state));
     return EBUSY;
   }
-  if (!is_ours(seen)) sites_of_foreign.forget(lock);
+  if (!is_ours(state)) sites_of_foreign.forget(lock);
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: mark and site never change
-  if (!is_ours(seen)) return lock_foreign(lock);
-  if (!try_take(word)) wait_for(word, site_in(seen));
-  count(lock, site_in(seen));
+  const std::uint32_t state = word.load(std::memory_order_relaxed);  // relaxed: mark and site never change
+  if (!is_ours(state)) return lock_foreign(lock);
+  if (!try_take(word)) wait_for(word, site_in(state));
+  count(lock, site_in(state));
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: as above
-  if (!is_ours(seen)) return try_lock_foreign(lock);
+  const std::uint32_t state = word.load(std::memory_order_relaxed);  // relaxed: as above
+  if (!is_ours(state)) return try_lock_foreign(lock);
   if (!try_take(word)) return EBUSY;
-  count(lock, site_in(seen));
+  count(lock, site_in(state));
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: it is the holder's
+  const std::uint32_t state = word.load(std::memory_order_relaxed);  // relaxed: it is the holder's
   ends(lock);
   const void* const object = const_cast<const int*>(lock);
-  if (!is_ours(seen)) {
+  if (!is_ours(state)) {
     const int status = next().spin_unlock(lock);
     released(object);
     return status;
   }
-  if ((seen & held) == 0) {
-    tell(notice_kind::double_unlock, site_in(seen));
+  if ((state & held) == 0) {
+    report(diagnostic_kind::double_unlock, site_in(state));
     return 0;  // as in the C library
   }
-  word.store(seen & ~held, std::memory_order_release);  // pairs with the acquire in try_take()
-  if (site_in(seen) != 0) released(object);
+  word.store(state & ~held, std::memory_order_release);  // pairs with the acquire in try_take()
+  if (site_in(state) != 0) released(object);
   return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "call_chain.hpp"
-#include "known_places.hpp"
+#include "known_answers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -37,10 +37,10 @@ std::size_t first_place(std::uintptr_t address) noexcept { return mixed(0, addre
 std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
   for (std::size_t step = 0; step < max_search_steps; ++step) {
     // relaxed, here and below: the word is all there is
-    const std::uint64_t seen = frames[(first_place(address) + step) % table_size].load(std::memory_order_relaxed);
-    if (seen == 0) return 0;
-    if (seen >> size_bits != address) continue;
-    const std::uint64_t size = seen & size_varies;
+    const std::uint64_t word = frames[(first_place(address) + step) % table_size].load(std::memory_order_relaxed);
+    if (word == 0) return 0;
+    if (word >> size_bits != address) continue;
+    const std::uint64_t size = word & size_varies;
     return size == size_varies ? 0 : size;
   }
   return 0;
@@ -50,12 +50,12 @@ std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
 void remember_frame(std::uintptr_t address, std::uint64_t size) noexcept {
   if (address >> (64 - size_bits) != 0 || size >= size_varies) return;
   for (std::size_t step = 0; step < max_search_steps; ++step) {
-    std::atomic<std::uint64_t>& one = frames[(first_place(address) + step) % table_size];
-    std::uint64_t seen = one.load(std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& slot = frames[(first_place(address) + step) % table_size];
+    std::uint64_t kept = slot.load(std::memory_order_relaxed);
     const std::uint64_t word = std::uint64_t{address} << size_bits | size;
-    if (seen == 0 && one.compare_exchange_strong(seen, word, std::memory_order_relaxed)) return;
-    if (seen >> size_bits != address) continue;
-    if (seen != word) one.store(seen | size_varies, std::memory_order_relaxed);
+    if (kept == 0 && slot.compare_exchange_strong(kept, word, std::memory_order_relaxed)) return;
+    if (kept >> size_bits != address) continue;
+    if (kept != word) slot.store(kept | size_varies, std::memory_order_relaxed);
     return;
   }
 }

@@ -23,19 +23,19 @@ std::string attempts_row(const json& point) {
 /// The data that an abort was about: its name and its line.
 std::string data_of(const json& place) {
   if (!place.contains("line")) return {};
-  std::string made = place.contains("data") ? text_of(place, "data") + ", line " : "";
-  made += text_of(place, "line");
+  std::string text = place.contains("data") ? text_of(place, "data") + ", line " : "";
+  text += text_of(place, "line");
   const double lines = place.contains("lines") ? number_of(place, "lines") : 1;
-  return lines > 1 ? made + " and " + grouped(lines - 1) + " more" : made;
+  return lines > 1 ? text + " and " + grouped(lines - 1) + " more" : text;
 }
 
 /// Empty for a chain of one call, which says no more than the place does.
 std::string chain_of(const json& place, const char* member, const char* whose) {
   const json& calls = part_of(place, member);
   if (calls.size() < 2) return {};
-  std::string made = whose;
-  for (std::size_t i = 0; i < calls.size(); ++i) made += (i == 0 ? "" : " < ") + calls[i].get<std::string>();
-  return "<p>" + escaped(made) + "</p>";
+  std::string text = whose;
+  for (std::size_t i = 0; i < calls.size(); ++i) text += (i == 0 ? "" : " < ") + calls[i].get<std::string>();
+  return "<p>" + escaped(text) + "</p>";
 }
 
 std::string calls_of(const json& place) {
@@ -105,9 +105,9 @@ std::string attempts_section(const json& document) {
     places += places_rows(points[i]);
     ends += ends_rows(points[i]);
   }
-  std::string made;
+  std::string html;
   if (!rows.empty()) {
-    made += heading("Hardware transactions") +
+    html += heading("Hardware transactions") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">attempts</th>"
                 "<th class=\"n\">committed</th><th class=\"n\">of all cycles in attempts that committed</th>"
@@ -115,20 +115,20 @@ std::string attempts_section(const json& document) {
                 rows);
   }
   if (!places.empty()) {
-    made += heading("Where attempts ended") +
+    html += heading("Where attempts ended") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">times</th><th>cause</th>"
                 "<th>code in the attempt, and the code that met it</th><th>data</th>",
                 places);
   }
   if (!ends.empty()) {
-    made += heading("What attempts were doing as they ended") +
+    html += heading("What attempts were doing as they ended") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th>by</th><th class=\"n\">of the sampled "
                 "aborts</th><th>code</th>",
                 ends);
   }
-  return made;
+  return html;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

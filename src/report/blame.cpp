@@ -35,11 +35,11 @@ std::string module_of(const json& site) {
 }
 
 call_chain site_chain(const json& site, double amount) {
-  call_chain made;
-  if (const std::string module = module_of(site); !module.empty()) made.frames.push_back(module);
-  made.frames.push_back(text_of(site, "name"));
-  made.amount = amount;
-  return made;
+  call_chain chain;
+  if (const std::string module = module_of(site); !module.empty()) chain.frames.push_back(module);
+  chain.frames.push_back(text_of(site, "name"));
+  chain.amount = amount;
+  return chain;
 }
 
 /// Code, with a site whose lock it waited for or made others wait for.
@@ -62,21 +62,22 @@ const std::string& code_of(const std::vector<std::string>& frames) {
 /// The chains by the code that called the lock, the most waiting first.
 std::vector<blamed> by_code(const std::vector<lock_chain>& list) {
   std::map<std::pair<std::string, std::string>, blamed> sums;
-  for (const lock_chain& one : list) {
-    if (one.frames.empty()) continue;
-    const std::string& code = code_of(one.frames);
-    blamed& sum = sums[{code, one.site}];
+  for (const lock_chain& chain : list) {
+    if (chain.frames.empty()) continue;
+    const std::string& code = code_of(chain.frames);
+    blamed& sum = sums[{code, chain.site}];
     sum.code = code;
-    sum.call = one.frames.back();
-    sum.site = one.site;
-    sum.waits += one.waits;
-    sum.wait_ns += one.wait_ns;
+    sum.call = chain.frames.back();
+    sum.site = chain.site;
+    sum.waits += chain.waits;
+    sum.wait_ns += chain.wait_ns;
   }
-  std::vector<blamed> made;
-  made.reserve(sums.size());
-  for (auto& [key, sum] : sums) made.push_back(std::move(sum));
-  std::stable_sort(made.begin(), made.end(), [](const blamed& a, const blamed& b) { return a.wait_ns > b.wait_ns; });
-  return made;
+  std::vector<blamed> sorted;
+  sorted.reserve(sums.size());
+  for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const blamed& a, const blamed& b) { return a.wait_ns > b.wait_ns; });
+  return sorted;
 }
 
 std::string rest_of(std::size_t more, double rest, const char* words) {
@@ -86,27 +87,27 @@ std::string rest_of(std::size_t more, double rest, const char* words) {
 }
 
 /// `who` and `what` are column headings.
-std::string blame_table(const std::vector<lock_chain>& chains, const char* who, const char* what) {
+std::string blame_table(const std::vector<lock_chain>& chains, const char* who, const char* time_head) {
   const std::vector<blamed> list = by_code(chains);
   double all = 0;
   double rest = 0;
   std::string rows;
   for (const blamed& one : list) all += one.wait_ns;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const blamed& one = list[i];
+    const blamed& row = list[i];
     if (i >= max_blamed) {
-      rest += one.wait_ns;
+      rest += row.wait_ns;
       continue;
     }
-    rows += "<tr><td class=\"w\">" + escaped(one.code) + "</td><td>" + escaped(one.call) + "</td><td class=\"w\">" +
-            escaped(one.site) + "</td>" + number_cell(grouped(one.waits)) + number_cell(duration(one.wait_ns)) +
-            number_cell(all == 0 ? "–" : percent(one.wait_ns / all)) + "</tr>\n";
+    rows += "<tr><td class=\"w\">" + escaped(row.code) + "</td><td>" + escaped(row.call) + "</td><td class=\"w\">" +
+            escaped(row.site) + "</td>" + number_cell(grouped(row.waits)) + number_cell(duration(row.wait_ns)) +
+            number_cell(all == 0 ? "–" : percent(row.wait_ns / all)) + "</tr>\n";
   }
   return table(std::string("<th>") + who +
-                   "</th><th>call</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + what +
+                   "</th><th>call</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + time_head +
                    "</th><th class=\"n\">share</th>",
                rows) +
-         rest_of(list.size() - std::min(list.size(), max_blamed), rest, what);
+         rest_of(list.size() - std::min(list.size(), max_blamed), rest, time_head);
 }
 
 std::string waiter_section(const json& document) {
@@ -121,10 +122,10 @@ std::string waiter_section(const json& document) {
   chart.chains = chains.empty() ? site_chains(document) : with_sites(chains);
   const std::string drawing = drawn(chart);
   if (drawing.empty()) return {};
-  std::string made = "<section>" + heading("Who waited");
-  if (chains.empty()) return made + "<p class=\"note\">" + no_chains + "</p>\n" + drawing + "</section>\n";
-  made += blame_table(chains, "code that waited", "waited");
-  return made +
+  std::string html = "<section>" + heading("Who waited");
+  if (chains.empty()) return html + "<p class=\"note\">" + no_chains + "</p>\n" + drawing + "</section>\n";
+  html += blame_table(chains, "code that waited", "waited");
+  return html +
          "<p class=\"note\">Call chains are taken from samples of the waits, each with the waiting that it stands for. "
          "The time is summed over all threads.</p>\n" +
          drawing + "</section>\n";
@@ -207,27 +208,28 @@ std::vector<std::string> placed_frames(const json& chain) {
 }  // namespace
 
 std::vector<lock_chain> lock_chains(const json& document, const char* member) {
-  std::vector<lock_chain> made;
+  std::vector<lock_chain> chains;
   for (const json& one : part_of(document, member)) {
-    made.push_back({placed_frames(one), site_name(one, document), number_of(one, "waits"), number_of(one, "wait_ns")});
+    chains.push_back(
+        {placed_frames(one), site_name(one, document), number_of(one, "waits"), number_of(one, "wait_ns")});
   }
-  return made;
+  return chains;
 }
 
 std::vector<call_chain> with_sites(const std::vector<lock_chain>& list) {
-  std::vector<call_chain> made;
-  made.reserve(list.size());
-  for (const lock_chain& one : list) {
-    made.push_back({one.frames, one.wait_ns, 0});
-    if (!one.site.empty()) made.back().frames.push_back(one.site);
+  std::vector<call_chain> chains;
+  chains.reserve(list.size());
+  for (const lock_chain& chain : list) {
+    chains.push_back({chain.frames, chain.wait_ns, 0});
+    if (!chain.site.empty()) chains.back().frames.push_back(chain.site);
   }
-  return made;
+  return chains;
 }
 
 std::vector<call_chain> site_chains(const json& document) {
-  std::vector<call_chain> made;
-  for (const counted& one : sites_of(document)) made.push_back(site_chain(*one.site, waiting_of(*one.site)));
-  return made;
+  std::vector<call_chain> chains;
+  for (const counted& one : sites_of(document)) chains.push_back(site_chain(*one.site, waiting_of(*one.site)));
+  return chains;
 }
 
 std::string blame_section(const json& document) {

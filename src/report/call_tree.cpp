@@ -32,13 +32,13 @@ void add_chain(node& to, const call_chain& chain) {
 }
 
 call_frame finished(node&& from, bool compares) {
-  call_frame made = std::move(from.frame);
-  made.callees.reserve(from.callees.size());
-  for (auto& [key, callee] : from.callees) made.callees.push_back(finished(std::move(callee), compares));
-  std::stable_sort(made.callees.begin(), made.callees.end(), [compares](const call_frame& a, const call_frame& b) {
+  call_frame frame = std::move(from.frame);
+  frame.callees.reserve(from.callees.size());
+  for (auto& [key, callee] : from.callees) frame.callees.push_back(finished(std::move(callee), compares));
+  std::stable_sort(frame.callees.begin(), frame.callees.end(), [compares](const call_frame& a, const call_frame& b) {
     return weight_of(a, compares) > weight_of(b, compares);
   });
-  return made;
+  return frame;
 }
 
 }  // namespace

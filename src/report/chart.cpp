@@ -35,9 +35,9 @@ struct axis {
   }
 
   std::vector<double> ticks() const {
-    std::vector<double> made;
-    for (int i = 0; i * step <= end * 1.0001; ++i) made.push_back(i * step);
-    return made;
+    std::vector<double> values;
+    for (int i = 0; i * step <= end * 1.0001; ++i) values.push_back(i * step);
+    return values;
   }
   std::string words(double tick) const {
     char text[32];
@@ -46,7 +46,7 @@ struct axis {
   }
 };
 
-double max_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
+double max_of(const estimate& value) { return std::max({value.value, value.low, value.high}); }
 
 struct bar_layout {
   double left;
@@ -56,25 +56,25 @@ struct bar_layout {
   double x(double value) const { return left + (right - left) * std::clamp(value / scale.end, 0.0, 1.0); }
 };
 
-std::string words_of_value(const bar& one) {
-  return one.value_words.empty() ? figures(one.what.value) : one.value_words;
+std::string words_of_value(const bar& item) {
+  return item.value_words.empty() ? figures(item.what.value) : item.value_words;
 }
 
-std::string drawn(const bar& one, const bar_layout& at, double top) {
+std::string drawn(const bar& item, const bar_layout& at, double top) {
   const double middle = top + row_height / 2;
-  std::string made = "<g class=\"mark " + one.look + "\"><title>" + escaped(one.hover) + "</title>";
-  made += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
-          "\"/>";
-  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, max_label_letters));
-  made += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
-          px(std::max(0.0, at.x(one.what.value) - at.left)) + "\" height=\"16\"/>";
-  if (one.interval) {
-    made += svg_line("whisker", at.x(one.what.low), middle, at.x(one.what.high), middle);
-    made += svg_line("whisker", at.x(one.what.low), middle - 5, at.x(one.what.low), middle + 5);
-    made += svg_line("whisker", at.x(one.what.high), middle - 5, at.x(one.what.high), middle + 5);
+  std::string svg = "<g class=\"mark " + item.look + "\"><title>" + escaped(item.hover) + "</title>";
+  svg += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
+         "\"/>";
+  svg += svg_text("label", at.left - 8, middle + 4.5, shortened(item.label, max_label_letters));
+  svg += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
+         px(std::max(0.0, at.x(item.what.value) - at.left)) + "\" height=\"16\"/>";
+  if (item.interval) {
+    svg += svg_line("whisker", at.x(item.what.low), middle, at.x(item.what.high), middle);
+    svg += svg_line("whisker", at.x(item.what.low), middle - 5, at.x(item.what.low), middle + 5);
+    svg += svg_line("whisker", at.x(item.what.high), middle - 5, at.x(item.what.high), middle + 5);
   }
-  made += svg_text("value", at.right + 12, middle + 4.5, words_of_value(one));
-  return made + "</g>\n";
+  svg += svg_text("value", at.right + 12, middle + 4.5, words_of_value(item));
+  return svg + "</g>\n";
 }
 
 }  // namespace
@@ -83,30 +83,30 @@ std::string drawn(const bar_chart& chart) {
   if (chart.bars.empty()) return {};
   double greatest = chart.marker.value_or(0);
   std::size_t longest = 0, max_value_letters = 0;
-  for (const bar& one : chart.bars) {
-    max_value_letters = std::max(max_value_letters, length(words_of_value(one)));
-    greatest = std::max(greatest, max_of(one.what));
-    longest = std::max(longest, std::min(length(one.label), max_label_letters));
+  for (const bar& item : chart.bars) {
+    max_value_letters = std::max(max_value_letters, length(words_of_value(item)));
+    greatest = std::max(greatest, max_of(item.what));
+    longest = std::max(longest, std::min(length(item.label), max_label_letters));
   }
   const double top = chart.marker ? 24 : 6;
   const double value_room = std::max(76.0, static_cast<double>(max_value_letters) * letter_width + 16);
   const bar_layout at{static_cast<double>(longest) * letter_width + 14, width - value_room,
                       top + row_height * static_cast<double>(chart.bars.size()), axis(greatest)};
-  std::string made = opened(chart.title, chart.description, at.bottom + tick_room);
+  std::string svg = opened(chart.title, chart.description, at.bottom + tick_room);
   for (const double tick : at.scale.ticks()) {
-    made += svg_line("grid", at.x(tick), top, at.x(tick), at.bottom);
-    made += svg_text("tick", at.x(tick), at.bottom + 15, at.scale.words(tick));
+    svg += svg_line("grid", at.x(tick), top, at.x(tick), at.bottom);
+    svg += svg_text("tick", at.x(tick), at.bottom + 15, at.scale.words(tick));
   }
-  made += svg_text("axis", width / 2, at.bottom + 35, shortened(chart.axis, 88));
+  svg += svg_text("axis", width / 2, at.bottom + 35, shortened(chart.axis, 88));
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
-    made += drawn(chart.bars[i], at, top + row_height * static_cast<double>(i));
+    svg += drawn(chart.bars[i], at, top + row_height * static_cast<double>(i));
   }
   if (chart.marker) {
-    made += svg_line("marker", at.x(*chart.marker), top - 4, at.x(*chart.marker), at.bottom);
+    svg += svg_line("marker", at.x(*chart.marker), top - 4, at.x(*chart.marker), at.bottom);
     const double half = static_cast<double>(length(chart.marker_words)) * letter_width / 2;
-    made += svg_text("tick", std::clamp(at.x(*chart.marker), half, width - half), top - 8, chart.marker_words);
+    svg += svg_text("tick", std::clamp(at.x(*chart.marker), half, width - half), top - 8, chart.marker_words);
   }
-  return made + closed(chart.title);
+  return svg + closed(chart.title);
 }
 
 namespace {
@@ -118,11 +118,11 @@ constexpr double word_gap = 6;  // between the labels of positions
 
 /// Maps the first value to 0 and the last to 1.
 std::vector<double> spread(const std::vector<double>& ascending) {
-  std::vector<double> made;
-  made.reserve(ascending.size());
+  std::vector<double> positions;
+  positions.reserve(ascending.size());
   const double whole = ascending.back() - ascending.front();
-  for (const double one : ascending) made.push_back(whole == 0 ? 0.5 : (one - ascending.front()) / whole);
-  return made;
+  for (const double one : ascending) positions.push_back(whole == 0 ? 0.5 : (one - ascending.front()) / whole);
+  return positions;
 }
 
 double min_distance(const std::vector<double>& ascending) {
@@ -136,11 +136,11 @@ double min_distance(const std::vector<double>& ascending) {
 std::vector<double> logarithms(const std::vector<double>& ascending) {
   const bool has_zero = ascending.front() == 0;
   if (ascending.front() < 0 || (has_zero && ascending.size() < 3)) return {};
-  std::vector<double> made;
-  made.reserve(ascending.size());
-  for (const double one : ascending) made.push_back(one > 0 ? std::log(one) : 0);
-  if (has_zero) made[0] = 2 * made[1] - made[2];
-  return made;
+  std::vector<double> logs;
+  logs.reserve(ascending.size());
+  for (const double one : ascending) logs.push_back(one > 0 ? std::log(one) : 0);
+  if (has_zero) logs[0] = 2 * logs[1] - logs[2];
+  return logs;
 }
 
 /// The positions on the axis, from 0 to 1, and what the axis label says about the scale.
@@ -200,37 +200,37 @@ std::string x_axis(const line_chart& chart, const line_layout& at) {
     return static_cast<double>(length(chart.position_words[i])) * letter_width / 2 + word_gap / 2;
   };
   const std::size_t last = chart.position_words.size() - 1;
-  std::string made;
+  std::string svg;
   double taken = 0;
   for (std::size_t i = 0; i <= last; ++i) {
-    made += svg_line("grid", at.x(i), at.bottom, at.x(i), at.bottom + 5);
+    svg += svg_line("grid", at.x(i), at.bottom, at.x(i), at.bottom + 5);
     if (i != last && (at.x(i) - half(i) < taken || at.x(i) + half(i) > at.x(last) - half(last))) continue;
-    made += svg_text("tick", at.x(i), at.bottom + 18, chart.position_words[i]);
+    svg += svg_text("tick", at.x(i), at.bottom + 18, chart.position_words[i]);
     taken = at.x(i) + half(i);
   }
-  return made;
+  return svg;
 }
 
-std::string drawn(const line& one, std::size_t index, const line_layout& at, double label_y) {
+std::string drawn(const line& curve, std::size_t index, const line_layout& at, double label_y) {
   const std::string look = "s" + std::to_string(index);
   std::string path;
   std::string marks;
   double last_x = at.right;
   double last_y = label_y;
-  for (std::size_t i = 0; i < one.at.size(); ++i) {
-    const std::optional<estimate>& what = one.at[i];
-    if (!what) continue;
+  for (std::size_t i = 0; i < curve.at.size(); ++i) {
+    const std::optional<estimate>& value = curve.at[i];
+    if (!value) continue;
     last_x = at.x(i);
-    last_y = at.y(what->value);
+    last_y = at.y(value->value);
     path += (path.empty() ? "M" : "L") + px(last_x) + " " + px(last_y);
-    marks += "<g class=\"mark\"><title>" + escaped(one.hover[i]) + "</title>" +
-             svg_line("whisker", last_x, at.y(what->low), last_x, at.y(what->high)) + "<circle cx=\"" + px(last_x) +
+    marks += "<g class=\"mark\"><title>" + escaped(curve.hover[i]) + "</title>" +
+             svg_line("whisker", last_x, at.y(value->low), last_x, at.y(value->high)) + "<circle cx=\"" + px(last_x) +
              "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
   }
-  const std::string connection = one.connected ? "<path d=\"" + path + "\"/>" : "";
+  const std::string connection = curve.connected ? "<path d=\"" + path + "\"/>" : "";
   return "<g class=\"line " + look + "\">" + connection + marks +
          svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
-         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, max_label_letters)) + "</g>\n";
+         svg_text("name", at.right + 12, label_y + 4.5, shortened(curve.label, max_label_letters)) + "</g>\n";
 }
 
 }  // namespace
@@ -240,24 +240,24 @@ std::string drawn(const line_chart& chart) {
   line_layout at;
   double greatest = 0;
   std::size_t longest = 0;
-  for (const line& one : chart.lines) {
-    for (const auto& value : one.at) greatest = std::max(greatest, value ? max_of(*value) : 0);
-    longest = std::max(longest, std::min(length(one.label), max_label_letters));
+  for (const line& curve : chart.lines) {
+    for (const auto& value : curve.at) greatest = std::max(greatest, value ? max_of(*value) : 0);
+    longest = std::max(longest, std::min(length(curve.label), max_label_letters));
   }
   at.scale = axis(greatest);
   x_scale across(chart.positions);
   at.places = std::move(across.places);
   at.right -= static_cast<double>(longest) * letter_width + 12;
-  std::string made = opened(chart.title, chart.description, line_chart_height);
+  std::string svg = opened(chart.title, chart.description, line_chart_height);
   for (const double tick : at.scale.ticks()) {
-    made += svg_line("grid", at.left, at.y(tick), at.right, at.y(tick));
-    made += svg_text("ytick", at.left - 8, at.y(tick) + 4.5, at.scale.words(tick));
+    svg += svg_line("grid", at.left, at.y(tick), at.right, at.y(tick));
+    svg += svg_text("ytick", at.left - 8, at.y(tick) + 4.5, at.scale.words(tick));
   }
-  made += x_axis(chart, at);
-  made += svg_text("axis", (at.left + at.right) / 2, at.bottom + 36, chart.x_axis + across.words);
+  svg += x_axis(chart, at);
+  svg += svg_text("axis", (at.left + at.right) / 2, at.bottom + 36, chart.x_axis + across.words);
   const std::vector<double> places = label_places(chart, at);
-  for (std::size_t i = 0; i < chart.lines.size(); ++i) made += drawn(chart.lines[i], i, at, places[i]);
-  return made + closed(chart.title + "; " + chart.y_axis);
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) svg += drawn(chart.lines[i], i, at, places[i]);
+  return svg + closed(chart.title + "; " + chart.y_axis);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

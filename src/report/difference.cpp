@@ -33,12 +33,12 @@ double seconds_of(const json& document) {
 using site_key = std::pair<std::string, std::string>;
 
 site_figures figures_of(const json& site) {
-  site_figures made{number_of(site, "contended") + number_of(site, "failed_waits"), waiting_of(site),
+  site_figures sums{number_of(site, "contended") + number_of(site, "failed_waits"), waiting_of(site),
                     number_of(site, "acquisitions"), number_of(site, "hold_ns")};
   const json& waits = part_of(site, "wait_percentiles_ns");
-  if (waits.contains("p99.9")) made.p999_ns = observe::carried_figures(number_of(waits, "p99.9"));
-  if (site.contains("max_wait_ns")) made.max_wait_ns = number_of(site, "max_wait_ns");
-  return made;
+  if (waits.contains("p99.9")) sums.p999_ns = observe::carried_figures(number_of(waits, "p99.9"));
+  if (site.contains("max_wait_ns")) sums.max_wait_ns = number_of(site, "max_wait_ns");
+  return sums;
 }
 
 void add_figures(site_figures& sum, const site_figures& more) {
@@ -51,23 +51,23 @@ void add_figures(site_figures& sum, const site_figures& more) {
 }
 
 std::map<site_key, site_figures> figures_by_site(const json& document) {
-  std::map<site_key, site_figures> made;
-  for (const counted& one : sites_of(document, !is_run(document))) {
-    const site_figures found = figures_of(*one.site);
-    const auto [at, fresh] = made.try_emplace({text_of(*one.site, "name"), one.where}, found);
-    if (!fresh) add_figures(at->second, found);
+  std::map<site_key, site_figures> by_site;
+  for (const counted& site : sites_of(document, !is_run(document))) {
+    const site_figures added = figures_of(*site.site);
+    const auto [at, fresh] = by_site.try_emplace({text_of(*site.site, "name"), site.where}, added);
+    if (!fresh) add_figures(at->second, added);
   }
-  return made;
+  return by_site;
 }
 
 /// The sites without a partner, by their names without line numbers. Several sites of one such name stay ambiguous.
 std::map<site_key, std::vector<site_change*>> by_bare_name(std::vector<site_change>& sites, bool of_before) {
-  std::map<site_key, std::vector<site_change*>> made;
-  for (site_change& one : sites) {
-    if (one.before.has_value() == of_before && one.after.has_value() != of_before)
-      made[{without_line(one.name), one.where}].push_back(&one);
+  std::map<site_key, std::vector<site_change*>> by_name;
+  for (site_change& change : sites) {
+    if (change.before.has_value() == of_before && change.after.has_value() != of_before)
+      by_name[{without_line(change.name), change.where}].push_back(&change);
   }
-  return made;
+  return by_name;
 }
 
 /// Pairs sites whose line moved because the program changed: exactly one is left on each side with that name without
@@ -76,9 +76,9 @@ void match_moved(std::vector<site_change>& sites) {
   const auto gone = by_bare_name(sites, true);
   auto fresh = by_bare_name(sites, false);
   for (const auto& [name, of_before] : gone) {
-    const auto found = fresh.find(name);
-    if (of_before.size() != 1 || found == fresh.end() || found->second.size() != 1) continue;
-    found->second.front()->before = of_before.front()->before;
+    const auto partner = fresh.find(name);
+    if (of_before.size() != 1 || partner == fresh.end() || partner->second.size() != 1) continue;
+    partner->second.front()->before = of_before.front()->before;
     of_before.front()->before.reset();
   }
   std::erase_if(sites, [](const site_change& one) { return !one.before && !one.after; });
@@ -88,18 +88,18 @@ std::vector<site_change> site_changes(const json& before, const json& after) {
   std::map<site_key, site_change> all;
   for (const auto& [key, found] : figures_by_site(before)) all[key].before = found;
   for (const auto& [key, found] : figures_by_site(after)) all[key].after = found;
-  std::vector<site_change> made;
-  made.reserve(all.size());
+  std::vector<site_change> changes;
+  changes.reserve(all.size());
   for (auto& [key, change] : all) {
     change.name = key.first;
     change.where = key.second;
-    made.push_back(std::move(change));
+    changes.push_back(std::move(change));
   }
-  match_moved(made);
-  return made;
+  match_moved(changes);
+  return changes;
 }
 
-double wait_ns(const std::optional<site_figures>& one) { return one ? one->wait_ns : 0; }
+double wait_ns(const std::optional<site_figures>& site) { return site ? site->wait_ns : 0; }
 
 void sort_by_change(difference& all) {
   const auto change = [&](const site_change& one) {
@@ -134,21 +134,21 @@ measured measured_of(const json& point) {
 std::vector<point_change> point_changes(const json& before, const json& after) {
   std::map<std::string, const json*> known;
   for (const json& point : part_of(before, "points")) known.emplace(key_of(before, point), &point);
-  std::vector<point_change> made;
+  std::vector<point_change> changes;
   for (const json& point : part_of(after, "points")) {
     const auto other = known.find(key_of(after, point));
     if (other == known.end() || !point.contains("median") || !other->second->contains("median")) continue;
-    made.push_back({point_words(after, point), text_of(point, "metric"), text_of(point, "unit"), lower_is_better(point),
-                    measured_of(*other->second), measured_of(point)});
+    changes.push_back({point_words(after, point), text_of(point, "metric"), text_of(point, "unit"),
+                       lower_is_better(point), measured_of(*other->second), measured_of(point)});
   }
   // Sorts by factor, in either direction. Medians of 0 have no factor and come last.
   const auto change = [](const point_change& one) {
     const bool both = one.before.median > 0 && one.after.median > 0;
     return both ? std::fabs(std::log(one.after.median / one.before.median)) : -1;
   };
-  std::stable_sort(made.begin(), made.end(),
+  std::stable_sort(changes.begin(), changes.end(),
                    [&](const point_change& a, const point_change& b) { return change(a) > change(b); });
-  return made;
+  return changes;
 }
 
 std::string whole_machine(const json& document) {
@@ -159,16 +159,16 @@ std::string whole_machine(const json& document) {
 /// "libc" or "mutex", for example, in documents of runs; empty in others.
 std::string policy_of(const json& document) { return text_of(part_of(document, "run"), "policy"); }
 
-void remark_on(std::vector<std::string>& remarks, const source& one) {
-  const std::string who = "'" + one.name + "': ";
-  if (one.document.contains("interrupted")) remarks.push_back(who + "the run was ended before its time.");
-  const std::string status = text_of(part_of(one.document, "run"), "status");
+void remark_on(std::vector<std::string>& remarks, const source& from) {
+  const std::string who = "'" + from.name + "': ";
+  if (from.document.contains("interrupted")) remarks.push_back(who + "the run was ended before its time.");
+  const std::string status = text_of(part_of(from.document, "run"), "status");
   if (!status.empty() && status != "0") remarks.push_back(who + "the program ended with status " + status + ".");
-  const std::string sanitizers = text_of(part_of(one.document, "tool"), "sanitizers");
+  const std::string sanitizers = text_of(part_of(from.document, "tool"), "sanitizers");
   if (!sanitizers.empty()) remarks.push_back(who + "this build of txsync had sanitizers; its times mean nothing.");
 }
 
-std::vector<std::string> remarks_on(const source& before, const source& after, const difference& made) {
+std::vector<std::string> remarks_on(const source& before, const source& after, const difference& all) {
   std::vector<std::string> remarks;
   const auto differ = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a != b) remarks.push_back(what + " differ: " + (a.empty() ? "–" : a) + ", and " + (b.empty() ? "–" : b) + ".");
@@ -181,9 +181,9 @@ std::vector<std::string> remarks_on(const source& before, const source& after, c
          text_of(part_of(after.document, "tool"), "commit"));
   remark_on(remarks, before);
   remark_on(remarks, after);
-  if (made.per_second) {
-    remarks.push_back("The runs had different lengths, " + duration(made.before_s * 1e9) + " and " +
-                      duration(made.after_s * 1e9) +
+  if (all.per_second) {
+    remarks.push_back("The runs had different lengths, " + duration(all.before_s * 1e9) + " and " +
+                      duration(all.after_s * 1e9) +
                       ": changes are judged by the waiting in each second of the run. If both did the same work, judge "
                       "by the totals.");
   }
@@ -203,32 +203,32 @@ void require_comparable(const source& before, const source& after) {
   const std::string b = verb_of(after.document);
   if (a != b)
     throw both("are of different kinds, " + a + " and " + b + "; --diff takes two of the same: run, bench or tune");
-  for (const source* one : {&before, &after}) {
-    if (part_of(one->document, "points").empty() || one->document.contains("explore"))
-      throw report_error("'" + one->name + "' is of " + verb_of(one->document) +
+  for (const source* from : {&before, &after}) {
+    if (part_of(from->document, "points").empty() || from->document.contains("explore"))
+      throw report_error("'" + from->name + "' is of " + verb_of(from->document) +
                          " and has nothing to compare; --diff takes two of run, bench or tune");
   }
 }
 
 difference checked_difference(const source& before, const source& after) {
   require_comparable(before, after);
-  difference made;
-  made.before = measured_words(before.document);
-  made.after = measured_words(after.document);
-  made.before_s = seconds_of(before.document);
-  made.after_s = seconds_of(after.document);
-  if (made.before_s > 0 && made.after_s > 0)
-    made.per_second = std::fabs(made.after_s - made.before_s) > same_length * std::max(made.after_s, made.before_s);
-  made.sites = site_changes(before.document, after.document);
-  sort_by_change(made);
-  made.points = point_changes(before.document, after.document);
+  difference all;
+  all.before = measured_words(before.document);
+  all.after = measured_words(after.document);
+  all.before_s = seconds_of(before.document);
+  all.after_s = seconds_of(after.document);
+  if (all.before_s > 0 && all.after_s > 0)
+    all.per_second = std::fabs(all.after_s - all.before_s) > same_length * std::max(all.after_s, all.before_s);
+  all.sites = site_changes(before.document, after.document);
+  sort_by_change(all);
+  all.points = point_changes(before.document, after.document);
   const bool shared =
-      std::any_of(made.sites.begin(), made.sites.end(), [](const site_change& one) { return one.before && one.after; });
-  if (!is_run(before.document) && made.points.empty() && !shared)
+      std::any_of(all.sites.begin(), all.sites.end(), [](const site_change& one) { return one.before && one.after; });
+  if (!is_run(before.document) && all.points.empty() && !shared)
     throw report_error("'" + before.name + "' and '" + after.name +
                        "' have nothing in common: no workload with the same parameters, subject and threads");
-  made.remarks = remarks_on(before, after, made);
-  return made;
+  all.remarks = remarks_on(before, after, all);
+  return all;
 }
 
 std::string count_words(double value) {
@@ -244,11 +244,11 @@ std::string time_ratio(const std::optional<double>& before, const std::optional<
 }
 
 /// The figures of a run, divided by its length in seconds; `seconds` is 1 for totals.
-difference_row figures_row(std::string label, const site_figures& of, double seconds, bool with_times) {
-  return {
-      std::move(label),
-      {count_words(of.waits / seconds), duration(of.wait_ns / seconds), with_times ? time_words(of.p999_ns) : "",
-       with_times ? time_words(of.max_wait_ns) : "", count_words(of.holds / seconds), duration(of.hold_ns / seconds)}};
+difference_row figures_row(std::string label, const site_figures& site, double seconds, bool with_times) {
+  return {std::move(label),
+          {count_words(site.waits / seconds), duration(site.wait_ns / seconds),
+           with_times ? time_words(site.p999_ns) : "", with_times ? time_words(site.max_wait_ns) : "",
+           count_words(site.holds / seconds), duration(site.hold_ns / seconds)}};
 }
 
 difference_row ratio_row(const char* label, const site_figures& before, const site_figures& after, double lengths,
@@ -318,14 +318,14 @@ std::vector<difference_row> rows_of(const site_change& site, const difference& a
   return rows;
 }
 
-const char* judged(const point_change& one) {
-  if (one.before.values < 2 || one.after.values < 2) return "–";
-  if (one.before.low <= one.after.high && one.after.low <= one.before.high) return "overlap";
-  return (one.after.median < one.before.median) == one.lower ? "better" : "worse";
+const char* judged(const point_change& point) {
+  if (point.before.values < 2 || point.after.values < 2) return "–";
+  if (point.before.low <= point.after.high && point.after.low <= point.before.high) return "overlap";
+  return (point.after.median < point.before.median) == point.lower ? "better" : "worse";
 }
 
-std::string value_words(const point_change& one, const measured& value) {
-  const scale unit = scale_for(value.median, one.unit);
+std::string value_words(const point_change& point, const measured& value) {
+  const scale unit = scale_for(value.median, point.unit);
   return figures(value.median / unit.by) + " " + unit.unit;
 }
 

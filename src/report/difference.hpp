@@ -78,9 +78,9 @@ inline constexpr std::array<const char*, 6> difference_heads{"waits",        "wa
 std::vector<difference_row> rows_of(const site_change& site, const difference& all);
 
 /// "better", "worse", "overlap" if the values of both overlap, or "–" for single values, whose spread is unknown.
-const char* judged(const point_change& one);
+const char* judged(const point_change& point);
 /// A median in a readable unit: "12.3 s", "4.12 million sections/s".
-std::string value_words(const point_change& one, const measured& value);
+std::string value_words(const point_change& point, const measured& value);
 
 /// One sentence: how much waiting there was, and where it changed most.
 std::string verdict_of(const difference& all);

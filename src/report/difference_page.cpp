@@ -15,10 +15,10 @@ constexpr std::size_t max_sites = 20;
 constexpr std::size_t max_points = 200;
 
 std::string boxes(const difference& all) {
-  std::string made;
+  std::string html;
   const auto pair = [&](const char* name, double before, double after) {
     if (before + after > 0)
-      made += box(name, duration(after), "before: " + duration(before) + " (" + change_words(before, after) + ")");
+      html += box(name, duration(after), "before: " + duration(before) + " (" + change_words(before, after) + ")");
   };
   pair("waiting, all threads", all.waiting_before(), all.waiting_after());
   if (all.per_second)
@@ -31,9 +31,9 @@ std::string boxes(const difference& all) {
         return one.before.has_value() == before && one.after.has_value() == after;
       }));
     };
-    made += box("lock sites in both", count(true, true), count(false, true) + " new, " + count(true, false) + " gone");
+    html += box("lock sites in both", count(true, true), count(false, true) + " new, " + count(true, false) + " gone");
   }
-  return made.empty() ? made : "<dl class=\"keys\">\n" + made + "</dl>\n";
+  return html.empty() ? html : "<dl class=\"keys\">\n" + html + "</dl>\n";
 }
 
 std::string remarks_section(const difference& all) {
@@ -46,25 +46,25 @@ std::string points_table(const difference& all) {
   if (all.points.empty()) return {};
   std::string rows;
   for (std::size_t i = 0; i < std::min(all.points.size(), max_points); ++i) {
-    const point_change& one = all.points[i];
-    const std::string how = judged(one);
+    const point_change& point = all.points[i];
+    const std::string judgement = judged(point);
     rows += std::string("<tr") +
-            (how == "worse"    ? " class=\"bad\""
-             : how == "better" ? " class=\"best\""
-                               : "") +
-            "><td class=\"w\">" + escaped(one.what) + "</td>" + cell(one.metric) +
-            number_cell(value_words(one, one.before)) + number_cell(value_words(one, one.after)) +
-            number_cell(one.before.median > 0 ? figures(one.after.median / one.before.median, 3) : "–") + cell(how) +
-            "</tr>\n";
+            (judgement == "worse"    ? " class=\"bad\""
+             : judgement == "better" ? " class=\"best\""
+                                     : "") +
+            "><td class=\"w\">" + escaped(point.what) + "</td>" + cell(point.metric) +
+            number_cell(value_words(point, point.before)) + number_cell(value_words(point, point.after)) +
+            number_cell(point.before.median > 0 ? figures(point.after.median / point.before.median, 3) : "–") +
+            cell(judgement) + "</tr>\n";
   }
-  std::string made = "<section>" + heading("Measured") +
+  std::string html = "<section>" + heading("Measured") +
                      table(
                          "<th>what</th><th>metric</th><th class=\"n\">before</th><th class=\"n\">after</th><th "
                          "class=\"n\">ratio</th><th>after is</th>",
                          rows);
   if (all.points.size() > max_points)
-    made += "<p class=\"note\">" + std::to_string(all.points.size() - max_points) + " further rows are left out.</p>\n";
-  return made +
+    html += "<p class=\"note\">" + std::to_string(all.points.size() - max_points) + " further rows are left out.</p>\n";
+  return html +
          "<p class=\"note\">Medians. After is better or worse only where all its values lie beyond all of those "
          "before; "
          "– stands where each is one value. The runs did not stand beside each other in time, so even better is no "
@@ -91,10 +91,10 @@ std::string sites_table(const difference& all) {
   }
   std::string head = "<th>site</th><th></th>";
   for (const char* one : difference_heads) head += std::string("<th class=\"n\">") + one + "</th>";
-  std::string made = "<section>" + heading("Lock sites") + table(head, rows);
+  std::string html = "<section>" + heading("Lock sites") + table(head, rows);
   if (all.sites.size() > max_sites)
-    made += "<p class=\"note\">" + std::to_string(all.sites.size() - max_sites) + " further sites changed less.</p>\n";
-  return made +
+    html += "<p class=\"note\">" + std::to_string(all.sites.size() - max_sites) + " further sites changed less.</p>\n";
+  return html +
          "<p class=\"note\">The sites whose waiting changed most come first. Sites are the same by their names; where "
          "lines "
          "have moved, by their names without the line. Holds are acquisitions; they and the time held are estimated "
@@ -104,19 +104,19 @@ std::string sites_table(const difference& all) {
 
 /// The chains of both documents in one list. If the lengths of the runs differ, amounts are per second.
 std::vector<call_chain> joined(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all) {
-  for (call_chain& one : before) {
-    one.before = one.amount / all.divisor_before();
-    one.amount = 0;
+  for (call_chain& chain : before) {
+    chain.before = chain.amount / all.divisor_before();
+    chain.amount = 0;
   }
-  for (call_chain& one : after) {
-    one.amount /= all.divisor_after();
-    before.push_back(std::move(one));
+  for (call_chain& chain : after) {
+    chain.amount /= all.divisor_after();
+    before.push_back(std::move(chain));
   }
   return before;
 }
 
 std::string difference_chart(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all,
-                             const char* words, const char* what) {
+                             const char* words, const char* verb) {
   flame_chart chart;
   chart.compares = true;
   chart.title = std::string(words) + ": calls from the bottom up, as wide as the mean of before and after" +
@@ -125,7 +125,7 @@ std::string difference_chart(std::vector<call_chain> before, std::vector<call_ch
       "A flame graph. Red frames, with +, have more time after; blue ones, with −, less. Each says both times on "
       "hover.";
   chart.root = "all waiting";
-  chart.what = what;
+  chart.what = verb;
   chart.chains = joined(std::move(before), std::move(after), all);
   return drawn(chart);
 }
@@ -134,35 +134,35 @@ std::string flame_sections(const json& before, const json& after, const differen
   const auto waits_before = lock_chains(before, "wait_chains");
   const auto waits_after = lock_chains(after, "wait_chains");
   const bool chains = !waits_before.empty() && !waits_after.empty();
-  std::string made =
+  std::string html =
       difference_chart(chains ? with_sites(waits_before) : site_chains(before),
                        chains ? with_sites(waits_after) : site_chains(after), all, "Who waited", "waited");
-  if (made.empty()) return {};
+  if (html.empty()) return {};
   const std::string note = chains ? ""
                                   : "<p class=\"note\">Not both documents have call chains of waits: the frames are "
                                     "the module that holds the code, and the lock site.</p>\n";
-  made = "<section>" + heading("Who waited more, who less") + note + made + "</section>\n";
+  html = "<section>" + heading("Who waited more, who less") + note + html + "</section>\n";
   const auto holds_before = lock_chains(before, "hold_chains");
   const auto holds_after = lock_chains(after, "hold_chains");
-  if (holds_before.empty() || holds_after.empty()) return made;
+  if (holds_before.empty() || holds_after.empty()) return html;
   const std::string drawing =
       difference_chart(with_sites(holds_before), with_sites(holds_after), all, "Who was waited for", "waited for");
-  return drawing.empty() ? made
-                         : made + "<section>" + heading("Who was waited for more, who less") + drawing + "</section>\n";
+  return drawing.empty() ? html
+                         : html + "<section>" + heading("Who was waited for more, who less") + drawing + "</section>\n";
 }
 
 std::string commands(const source& before, const source& after) {
-  std::string made = "<section>" + heading("How to reproduce");
-  for (const source* one : {&before, &after}) {
-    const json& tool = part_of(one->document, "tool");
-    made += "<h3>" + std::string(one == &before ? "Before" : "After") + "</h3>\n<pre>" +
-            escaped(shell_line(part_of(one->document, "command").get<std::vector<std::string>>())) +
-            "</pre>\n<dl class=\"facts\">\n" + fact("document", one->name) +
-            fact("started", text_of(one->document, "started")) +
-            fact("processor", text_of(part_of(one->document, "machine"), "cpu")) +
+  std::string html = "<section>" + heading("How to reproduce");
+  for (const source* from : {&before, &after}) {
+    const json& tool = part_of(from->document, "tool");
+    html += "<h3>" + std::string(from == &before ? "Before" : "After") + "</h3>\n<pre>" +
+            escaped(shell_line(part_of(from->document, "command").get<std::vector<std::string>>())) +
+            "</pre>\n<dl class=\"facts\">\n" + fact("document", from->name) +
+            fact("started", text_of(from->document, "started")) +
+            fact("processor", text_of(part_of(from->document, "machine"), "cpu")) +
             fact("txsync", text_of(tool, "version") + ", commit " + text_of(tool, "commit")) + "</dl>\n";
   }
-  return made + "</section>\n";
+  return html + "</section>\n";
 }
 
 std::string compared_article(const source& before, const source& after, const difference& all) {

@@ -12,11 +12,11 @@ namespace {
 
 /// With as many digits as needed: "48", "12.15".
 std::string plain(double value) {
-  std::string made = figures(value);
-  if (made.find('.') == std::string::npos || made.find('e') != std::string::npos) return made;
-  made.erase(made.find_last_not_of('0') + 1);
-  if (made.back() == '.') made.pop_back();
-  return made;
+  std::string text = figures(value);
+  if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 std::string number_text(const json& item, const char* member) {
@@ -70,16 +70,16 @@ std::vector<double> positions_of(const json& experiment) {
 
 line line_of(const json& curve, const std::vector<double>& positions, const scale& unit) {
   const bool paper = text_of(curve, "kind") == "paper";
-  line made{text_of(curve, "name"), std::vector<std::optional<estimate>>(positions.size()),
-            std::vector<std::string>(positions.size()), !paper};
+  line drawn_line{text_of(curve, "name"), std::vector<std::optional<estimate>>(positions.size()),
+                  std::vector<std::string>(positions.size()), !paper};
   for (const json& point : part_of(curve, "points")) {
     const double at = number_of(point, "at");
     const auto place = static_cast<std::size_t>(std::find(positions.begin(), positions.end(), at) - positions.begin());
     const double value = number_of(point, "value") / unit.by;
-    made.at[place] = estimate{value, value, value};
-    made.hover[place] = made.label + " at " + plain(at) + ": " + plain(value) + " " + unit.unit;
+    drawn_line.at[place] = estimate{value, value, value};
+    drawn_line.hover[place] = drawn_line.label + " at " + plain(at) + ": " + plain(value) + " " + unit.unit;
   }
-  return made;
+  return drawn_line;
 }
 
 double max_of_curves(const json& experiment) {
@@ -122,12 +122,12 @@ std::string notes_of(const json& experiment) {
 }  // namespace
 
 std::string experiments_section(const json& document) {
-  std::string made;
-  for (const json& one : part_of(part_of(document, "lab"), "experiments")) {
-    made += "<section>" + heading(text_of(one, "id") + ": " + text_of(one, "title")) + notes_of(one) +
-            comparisons_table(one) + curves_of(one) + "</section>\n";
+  std::string html;
+  for (const json& experiment : part_of(part_of(document, "lab"), "experiments")) {
+    html += "<section>" + heading(text_of(experiment, "id") + ": " + text_of(experiment, "title")) +
+            notes_of(experiment) + comparisons_table(experiment) + curves_of(experiment) + "</section>\n";
   }
-  return made;
+  return html;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

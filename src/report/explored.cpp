@@ -30,19 +30,19 @@ struct explored {
 using explored_list = std::vector<explored>;
 
 explored_list tests_of(const json& document) {
-  explored_list made;
+  explored_list tests;
   const json& points = part_of(document, "points");
   for (const json& told : part_of(part_of(document, "explore"), "tests")) {
-    made.push_back({&points.at(told.at("point").get<std::size_t>()), &told});
+    tests.push_back({&points.at(told.at("point").get<std::size_t>()), &told});
   }
-  return made;
+  return tests;
 }
 
 template <class Predicate>
 explored_list those(const explored_list& all, Predicate wanted) {
-  explored_list made;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(made), wanted);
-  return made;
+  explored_list selected;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(selected), wanted);
+  return selected;
 }
 
 double schedules_of(const explored_list& list) {
@@ -60,9 +60,9 @@ std::string tests_counted(const explored_list& list) {
 
 /// "a, b and 3 more".
 std::string names_of(const explored_list& list) {
-  std::string made;
-  for (std::size_t i = 0; i < std::min(list.size(), max_names); ++i) made += (i == 0 ? "" : ", ") + list[i].name();
-  return list.size() <= max_names ? made : made + " and " + std::to_string(list.size() - max_names) + " more";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(list.size(), max_names); ++i) names += (i == 0 ? "" : ", ") + list[i].name();
+  return list.size() <= max_names ? names : names + " and " + std::to_string(list.size() - max_names) + " more";
 }
 
 /// The part of a complaint before the seed (the key has it, too) and before the threads' positions.
@@ -70,11 +70,12 @@ std::string first_clause(const std::string& complaint) {
   return shortened(complaint.substr(0, std::min(complaint.find(';'), complaint.find(" (seed "))), 160);
 }
 
-std::string failing_words(const explored_list& fail, std::size_t of) {
-  if (of > 1) return std::to_string(fail.size()) + " of " + std::to_string(of) + " tests failed: " + names_of(fail);
-  const explored& one = fail.front();
-  return one.name() + " fails in schedule " + grouped(one.schedules()) + " (" +
-         first_clause(text_of(*one.told, "complaint")) + ")";
+std::string failing_words(const explored_list& fail, std::size_t tests) {
+  if (tests > 1)
+    return std::to_string(fail.size()) + " of " + std::to_string(tests) + " tests failed: " + names_of(fail);
+  const explored& test = fail.front();
+  return test.name() + " fails in schedule " + grouped(test.schedules()) + " (" +
+         first_clause(text_of(*test.told, "complaint")) + ")";
 }
 
 /// What came out wrong: faults found, seeded faults not found, tests that could not run.
@@ -117,15 +118,15 @@ std::string order_words(const std::string& order) {
 bool has_buffers(const json& explore) { return part_of(explore, "store_buffers").get<bool>(); }
 
 std::string listed(const json& list) {
-  std::string made;
-  for (const json& one : list) made += (made.empty() ? "" : ", ") + one.get<std::string>();
-  return made;
+  std::string text;
+  for (const json& one : list) text += (text.empty() ? "" : ", ") + one.get<std::string>();
+  return text;
 }
 
 std::string orders_facts(const json& orders) {
-  std::string made = fact("order", listed(orders) + (orders.size() > 1 ? "; schedules take turns of these" : ""));
-  for (const json& one : orders) made += fact(one.get<std::string>(), order_words(one.get<std::string>()));
-  return made;
+  std::string html = fact("order", listed(orders) + (orders.size() > 1 ? "; schedules take turns of these" : ""));
+  for (const json& one : orders) html += fact(one.get<std::string>(), order_words(one.get<std::string>()));
+  return html;
 }
 
 std::string memory_words(const json& explore) {
@@ -134,15 +135,15 @@ std::string memory_words(const json& explore) {
              : "sequentially consistent: all threads see each store at once (--store-buffers has those of x86)";
 }
 
-std::string fault_found(const explored& one) {
-  std::string made = "<h3>" + escaped(one.name()) + "</h3>\n";
-  made += "<p>" + escaped(text_of(*one.told, "complaint")) + "</p>\n";
-  made += "<p class=\"note\">" +
-          escaped(std::string(one.seeded() ? "This fault was put into the test, for exploring to find it. " : "") +
-                  "Schedule " + grouped(one.schedules()) + ", with the key " + text_of(*one.point, "key") +
+std::string fault_found(const explored& test) {
+  std::string html = "<h3>" + escaped(test.name()) + "</h3>\n";
+  html += "<p>" + escaped(text_of(*test.told, "complaint")) + "</p>\n";
+  html += "<p class=\"note\">" +
+          escaped(std::string(test.seeded() ? "This fault was put into the test, for exploring to find it. " : "") +
+                  "Schedule " + grouped(test.schedules()) + ", with the key " + text_of(*test.point, "key") +
                   ". What repeats it, and shows it step by step:") +
-          "</p>\n<pre>" + escaped(text_of(*one.told, "again")) + "</pre>\n";
-  return made;
+          "</p>\n<pre>" + escaped(text_of(*test.told, "again")) + "</pre>\n";
+  return html;
 }
 
 /// Unexpected failures come first.
@@ -150,43 +151,43 @@ std::string faults_found(const explored_list& all) {
   explored_list fail = those(all, [](const auto& one) { return one.fails(); });
   std::stable_partition(fail.begin(), fail.end(), [](const auto& one) { return !one.seeded(); });
   if (fail.empty()) return {};
-  std::string made = heading("Faults found");
-  for (const explored& one : fail) made += fault_found(one);
-  return made;
+  std::string html = heading("Faults found");
+  for (const explored& one : fail) html += fault_found(one);
+  return html;
 }
 
-std::string found_words(const explored& one) {
-  if (!one.ran()) return "could not be explored";
-  if (one.fails()) return one.seeded() ? "the fault put into it" : "a fault";
-  return one.seeded() ? "nothing, though a fault was put into it" : "nothing";
+std::string found_words(const explored& test) {
+  if (!test.ran()) return "could not be explored";
+  if (test.fails()) return test.seeded() ? "the fault put into it" : "a fault";
+  return test.seeded() ? "nothing, though a fault was put into it" : "nothing";
 }
 
 std::string explored_table(const explored_list& all) {
   std::string rows;
-  for (const explored& one : all) {
-    rows += std::string("<tr") + (one.right() ? "" : " class=\"bad\"") + "><td class=\"w\">" + escaped(one.name()) +
-            "</td>" + number_cell(one.ran() ? grouped(one.schedules()) : "") +
-            cell(text_of(part_of(*one.point, "params"), "order")) + cell(found_words(one)) + "<td class=\"w\">" +
-            escaped(text_of(*one.point, "key")) + "</td></tr>\n";
+  for (const explored& test : all) {
+    rows += std::string("<tr") + (test.right() ? "" : " class=\"bad\"") + "><td class=\"w\">" + escaped(test.name()) +
+            "</td>" + number_cell(test.ran() ? grouped(test.schedules()) : "") +
+            cell(text_of(part_of(*test.point, "params"), "order")) + cell(found_words(test)) + "<td class=\"w\">" +
+            escaped(text_of(*test.point, "key")) + "</td></tr>\n";
   }
   return table("<th>test or program</th><th class=\"n\">schedules</th><th>order</th><th>found</th><th>key</th>", rows);
 }
 
 std::string how_explored(const json& document) {
   const json& explore = part_of(document, "explore");
-  std::string made = heading("How it was explored") + "<dl class=\"facts\">\n";
-  made +=
+  std::string html = heading("How it was explored") + "<dl class=\"facts\">\n";
+  html +=
       orders_facts(part_of(explore, "orders")) + fact("memory", memory_words(explore)) +
       fact("probes", listed(part_of(explore, "probes"))) +
       fact("schedules",
            "at most " + grouped(number_of(explore, "schedules")) + " of each; the first that fails is the last") +
       fact("seeds", "from " + text_of(document, "seed") + " on, the next one for each schedule") +
       fact("a livelock", "is a schedule of more than " + grouped(number_of(explore, "steps")) + " accesses to memory");
-  made +=
+  html +=
       "</dl>\n<p class=\"note\">All of this ran on a simulated machine, one access to memory after the other. What "
       "was not found may be there all the same: in an order that was not tried, ";
-  made += has_buffers(explore) ? "" : "with store buffers, ";
-  return made + "or on machines with weaker memory orders than x86, which exploring does not cover.</p>\n";
+  html += has_buffers(explore) ? "" : "with store buffers, ";
+  return html + "or on machines with weaker memory orders than x86, which exploring does not cover.</p>\n";
 }
 
 }  // namespace
@@ -199,9 +200,9 @@ verdict verdict_of_exploration(const json& document) {
   // An exploration that finds nothing proves nothing, so its verdict is not "good".
   const verdict::mood meant = words.empty() ? verdict::mood::plain : verdict::mood::bad;
   if (words.empty()) words = right_words(all);
-  std::string made = lead;
-  for (std::size_t i = 0; i < words.size(); ++i) made += (i == 0 ? "" : "; ") + words[i];
-  return {made + ".", meant};
+  std::string sentence = lead;
+  for (std::size_t i = 0; i < words.size(); ++i) sentence += (i == 0 ? "" : "; ") + words[i];
+  return {sentence + ".", meant};
 }
 
 std::string exploration_figures(const json& document) {
@@ -220,9 +221,9 @@ std::string exploration_figures(const json& document) {
 std::string exploration_section(const json& document) {
   if (!document.contains("explore")) return {};
   const explored_list all = tests_of(document);
-  std::string made = "<section>" + faults_found(all);
-  if (!all.empty()) made += heading("What was explored") + explored_table(all);
-  return made + how_explored(document) + "</section>\n";
+  std::string html = "<section>" + faults_found(all);
+  if (!all.empty()) html += heading("What was explored") + explored_table(all);
+  return html + how_explored(document) + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -124,10 +124,10 @@ class drawing {
 
   void legend() {
     double x = 0;
-    for (const change_step& one : steps) {
-      svg_ += std::string("<g class=\"frame ") + one.look + "\"><rect x=\"" + px(x) +
-              "\" y=\"2.0\" width=\"14.0\" height=\"14.0\"/></g>" + svg_text("key", x + 19, 13.5, one.words);
-      x += 19 + letter_size * width_of(one.words) + 22;
+    for (const change_step& step : steps) {
+      svg_ += std::string("<g class=\"frame ") + step.look + "\"><rect x=\"" + px(x) +
+              "\" y=\"2.0\" width=\"14.0\" height=\"14.0\"/></g>" + svg_text("key", x + 19, 13.5, step.words);
+      x += 19 + letter_size * width_of(step.words) + 22;
     }
     svg_ += '\n';
   }

@@ -30,13 +30,13 @@ struct map_layout {
 map_layout layout_of(const map_chart& chart) {
   std::size_t longest = length(chart.row_words);
   for (const std::string& one : chart.rows) longest = std::max(longest, length(one));
-  map_layout made;
-  made.columns = chart.columns.size();
-  made.left = std::min(static_cast<double>(longest) * letter_width + 10, max_label_room);
+  map_layout layout;
+  layout.columns = chart.columns.size();
+  layout.left = std::min(static_cast<double>(longest) * letter_width + 10, max_label_room);
   const double panels = static_cast<double>(chart.panels.size());
-  const double room = width - made.left - (panels - 1) * panel_gap;
-  made.cell_width = std::min(room / panels / static_cast<double>(made.columns), widest_cell);
-  return made;
+  const double room = width - layout.left - (panels - 1) * panel_gap;
+  layout.cell_width = std::min(room / panels / static_cast<double>(layout.columns), widest_cell);
+  return layout;
 }
 
 /// A class of the style sheet. The bounds are those of claims about sweeps: 0.9 counts as nearly the best.
@@ -47,48 +47,49 @@ const char* look_of(double part) {
   return part >= 0.25 ? "m1" : "m0";
 }
 
-std::string drawn(const map_cell& one, const map_layout& at, double x, double y) {
+std::string drawn(const map_cell& value, const map_layout& at, double x, double y) {
   char part[16];
-  std::snprintf(part, sizeof part, "%.2f", one.part);
-  return std::string("<g class=\"mark cell ") + look_of(one.part) + "\"><title>" + escaped(one.hover) +
+  std::snprintf(part, sizeof part, "%.2f", value.part);
+  return std::string("<g class=\"mark cell ") + look_of(value.part) + "\"><title>" + escaped(value.hover) +
          "</title><rect x=\"" + px(x + 1) + "\" y=\"" + px(y + 1) + "\" width=\"" + px(at.cell_width - 2) +
          "\" height=\"" + px(cell_height - 2) + "\"/>" +
          svg_text("tick", x + at.cell_width / 2, y + cell_height / 2 + 4.5, part) + "</g>\n";
 }
 
-std::string drawn(const map_chart::panel& one, std::size_t number, const map_chart& chart, const map_layout& at) {
+std::string drawn(const map_chart::panel& panel, std::size_t number, const map_chart& chart, const map_layout& at) {
   const double panel_width = static_cast<double>(at.columns) * at.cell_width;
-  std::string made = svg_text("head", at.x(number, 0) + panel_width / 2, 16,
-                              shortened(one.label, static_cast<std::size_t>(panel_width / letter_width)));
+  std::string svg = svg_text("head", at.x(number, 0) + panel_width / 2, 16,
+                             shortened(panel.label, static_cast<std::size_t>(panel_width / letter_width)));
   for (std::size_t column = 0; column < at.columns; ++column) {
-    made += svg_text("tick", at.x(number, column) + at.cell_width / 2, head_height - 8, chart.columns[column]);
-    for (std::size_t row = 0; row < one.at.size(); ++row) {
-      const std::optional<map_cell>& what = one.at[row][column];
-      if (what) made += drawn(*what, at, at.x(number, column), map_layout::y(row));
+    svg += svg_text("tick", at.x(number, column) + at.cell_width / 2, head_height - 8, chart.columns[column]);
+    for (std::size_t row = 0; row < panel.at.size(); ++row) {
+      const std::optional<map_cell>& value = panel.at[row][column];
+      if (value) svg += drawn(*value, at, at.x(number, column), map_layout::y(row));
     }
   }
-  return made;
+  return svg;
 }
 
 }  // namespace
 
 std::size_t max_panels(std::size_t columns) {
-  const double one = static_cast<double>(std::max<std::size_t>(columns, 1)) * narrowest_cell;
-  return std::max<std::size_t>(1, static_cast<std::size_t>((width - max_label_room + panel_gap) / (one + panel_gap)));
+  const double narrowest_panel = static_cast<double>(std::max<std::size_t>(columns, 1)) * narrowest_cell;
+  return std::max<std::size_t>(
+      1, static_cast<std::size_t>((width - max_label_room + panel_gap) / (narrowest_panel + panel_gap)));
 }
 
 std::string drawn(const map_chart& chart) {
   if (chart.panels.empty() || chart.rows.empty() || chart.columns.empty()) return {};
   const map_layout at = layout_of(chart);
-  std::string made = opened(chart.title, chart.description, map_layout::y(chart.rows.size()) + 6);
-  made += svg_text("label", at.left - 8, head_height - 8, chart.row_words);
+  std::string svg = opened(chart.title, chart.description, map_layout::y(chart.rows.size()) + 6);
+  svg += svg_text("label", at.left - 8, head_height - 8, chart.row_words);
   const auto max_letters = static_cast<std::size_t>((at.left - 8) / letter_width);
   for (std::size_t row = 0; row < chart.rows.size(); ++row) {
-    made += svg_text("label", at.left - 8, map_layout::y(row) + cell_height / 2 + 4.5,
-                     shortened(chart.rows[row], std::max<std::size_t>(max_letters, 8)));
+    svg += svg_text("label", at.left - 8, map_layout::y(row) + cell_height / 2 + 4.5,
+                    shortened(chart.rows[row], std::max<std::size_t>(max_letters, 8)));
   }
-  for (std::size_t i = 0; i < chart.panels.size(); ++i) made += drawn(chart.panels[i], i, chart, at);
-  return made + closed(chart.title);
+  for (std::size_t i = 0; i < chart.panels.size(); ++i) svg += drawn(chart.panels[i], i, chart, at);
+  return svg + closed(chart.title);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

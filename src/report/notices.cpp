@@ -29,10 +29,10 @@ std::string bytes(double count) {
 
 std::string caches(const json& machine) {
   std::string words;
-  for (const json& one : part_of(machine, "caches")) {
-    words += (words.empty() ? "" : "; ") + std::string("L") + text_of(one, "level") + " " + text_of(one, "type") + " " +
-             bytes(number_of(one, "bytes"));
-    if (const std::string shared = text_of(one, "shared_by"); !shared.empty() && shared != "1")
+  for (const json& cache : part_of(machine, "caches")) {
+    words += (words.empty() ? "" : "; ") + std::string("L") + text_of(cache, "level") + " " + text_of(cache, "type") +
+             " " + bytes(number_of(cache, "bytes"));
+    if (const std::string shared = text_of(cache, "shared_by"); !shared.empty() && shared != "1")
       words += " shared by " + shared;
   }
   return words;
@@ -48,9 +48,9 @@ std::string measured_box(const json& points) {
     subjects.insert(text_of(point, "subject"));
     threads.insert(number_of(point, "threads"));
   }
-  std::string of = "of " + std::to_string(subjects.size()) + (subjects.size() == 1 ? " subject" : " subjects");
-  if (threads.size() > 1) of += " at " + std::to_string(threads.size()) + " numbers of threads";
-  return box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"), of);
+  std::string below = "of " + std::to_string(subjects.size()) + (subjects.size() == 1 ? " subject" : " subjects");
+  if (threads.size() > 1) below += " at " + std::to_string(threads.size()) + " numbers of threads";
+  return box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"), below);
 }
 
 }  // namespace
@@ -67,13 +67,13 @@ std::string fact(const std::string& name, const std::string& value) {
 std::string key_figures(const json& document) {
   if (document.contains("lab")) return {};  // the verdict has its numbers, and each experiment names its machine
   if (document.contains("explore")) return exploration_figures(document);
-  std::string made;
+  std::string html;
   if (const auto tune = document.find("tune"); tune != document.end()) {
     const bool proven = part_of(*tune, "proven").get<bool>();
     if (const auto gain = tune->find("gain"); gain != tune->end()) {
-      made += box(proven ? "gain over what you have" : "gain, not proven",
+      html += box(proven ? "gain over what you have" : "gain, not proven",
                   figures(number_of(*gain, "median"), 3) + " times", interval_words(*gain));
-      made += box("rounds of the proof", text_of(*gain, "rounds"), "measured apart from those that chose");
+      html += box("rounds of the proof", text_of(*gain, "rounds"), "measured apart from those that chose");
     }
   }
   double waiting = 0;
@@ -85,11 +85,11 @@ std::string key_figures(const json& document) {
     }
   }
   if (sites != 0 && !document.contains("tune"))
-    made += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
-  if (!part_of(document, "points").empty()) made += measured_box(part_of(document, "points"));
+    html += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
+  if (!part_of(document, "points").empty()) html += measured_box(part_of(document, "points"));
   const json& machine = part_of(document, "machine");
-  if (machine.contains("cpus")) made += box("machine", text_of(machine, "cpus") + " CPUs", text_of(machine, "cpu"));
-  return made.empty() ? made : "<dl class=\"keys\">\n" + made + "</dl>\n";
+  if (machine.contains("cpus")) html += box("machine", text_of(machine, "cpus") + " CPUs", text_of(machine, "cpu"));
+  return html.empty() ? html : "<dl class=\"keys\">\n" + html + "</dl>\n";
 }
 
 std::string notices_section(const json& document) {
@@ -117,12 +117,12 @@ std::string notices_section(const json& document) {
   if (const auto tune = document.find("tune"); tune != document.end()) {
     for (const json& words : part_of(*tune, "warnings"))
       item("The verdict may be worth nothing: " + words.get<std::string>() + ".", true);
-    for (const json& one : part_of(*tune, "cut_short")) {
-      const std::string rounds = text_of(one, "rounds");
-      item("The time was up: " + text_of(one, "phase") +
-               (rounds == "0"
-                    ? " was not tried."
-                    : " ran " + rounds + " of " + text_of(one, "of") + " rounds, and its intervals cover only these."),
+    for (const json& comparison : part_of(*tune, "cut_short")) {
+      const std::string rounds = text_of(comparison, "rounds");
+      item("The time was up: " + text_of(comparison, "phase") +
+               (rounds == "0" ? " was not tried."
+                              : " ran " + rounds + " of " + text_of(comparison, "of") +
+                                    " rounds, and its intervals cover only these."),
            false);
     }
   }
@@ -138,10 +138,10 @@ std::string claims_section(const json& document) {
   const bool simulated =
       std::any_of(claims.begin(), claims.end(), [](const json& one) { return one.contains("standing"); });
   std::string rows;
-  for (const json& one : claims) {
-    const bool asks = text_of(one, "rule") != observe::no_goal;
-    const std::string outcome = outcome_of(one);
-    const json& value = part_of(one, "value");
+  for (const json& claim : claims) {
+    const bool asks = text_of(claim, "rule") != observe::no_goal;
+    const std::string outcome = outcome_of(claim);
+    const json& value = part_of(claim, "value");
     const auto words = [](const json& any) {
       return any.is_number() ? figures(any.get<double>()) : any.is_string() ? any.get<std::string>() : any.dump();
     };
@@ -149,10 +149,10 @@ std::string claims_section(const json& document) {
             (outcome == "missed"      ? " class=\"bad\""
              : outcome == "undecided" ? " class=\"open\""
                                       : "") +
-            ">" + cell(text_of(one, "id")) + "<td class=\"w\">" + escaped(text_of(one, "claim")) + "</td>" +
-            number_cell(words(value)) + number_cell(interval_words(one)) +
-            (asks ? number_cell(words(part_of(one, "goal"))) + cell(outcome) : number_cell("-") + cell("-")) +
-            cell(text_of(one, "rule")) + (simulated ? cell(text_of(one, "standing")) : "") + "</tr>\n";
+            ">" + cell(text_of(claim, "id")) + "<td class=\"w\">" + escaped(text_of(claim, "claim")) + "</td>" +
+            number_cell(words(value)) + number_cell(interval_words(claim)) +
+            (asks ? number_cell(words(part_of(claim, "goal"))) + cell(outcome) : number_cell("-") + cell("-")) +
+            cell(text_of(claim, "rule")) + (simulated ? cell(text_of(claim, "standing")) : "") + "</tr>\n";
   }
   return "<section>" + heading("Claims") +
          table(
@@ -168,32 +168,32 @@ std::string machine_section(const json& document) {
   const json& machine = part_of(document, "machine");
   if (machine.empty()) return {};
   const json& htm = part_of(machine, "htm");
-  std::string made = fact("processor", text_of(machine, "cpu")) +
+  std::string html = fact("processor", text_of(machine, "cpu")) +
                      fact("architecture", text_of(machine, "architecture")) +
                      fact("CPUs for the run", text_of(machine, "cpus"));
   if (machine.contains("cores")) {
-    made += fact("cores", text_of(machine, "cores") + " in sockets: " + text_of(machine, "sockets") +
+    html += fact("cores", text_of(machine, "cores") + " in sockets: " + text_of(machine, "sockets") +
                               ", hardware threads: " + text_of(machine, "hardware_threads"));
   }
-  made += fact("caches", caches(machine)) + fact("hypervisor", text_of(machine, "hypervisor")) +
+  html += fact("caches", caches(machine)) + fact("hypervisor", text_of(machine, "hypervisor")) +
           fact("kernel", text_of(machine, "kernel")) + fact("C library", text_of(machine, "libc"));
-  if (machine.contains("page_bytes")) made += fact("page", bytes(number_of(machine, "page_bytes")));
-  const std::string what = text_of(htm, "what");
-  made +=
-      fact("hardware transactions", what.empty() ? text_of(htm, "verdict") : what) + fact("why", text_of(htm, "why"));
-  return "<section>" + heading("Machine") + "<dl class=\"facts\">\n" + made + "</dl></section>\n";
+  if (machine.contains("page_bytes")) html += fact("page", bytes(number_of(machine, "page_bytes")));
+  const std::string transactions = text_of(htm, "what");
+  html += fact("hardware transactions", transactions.empty() ? text_of(htm, "verdict") : transactions) +
+          fact("why", text_of(htm, "why"));
+  return "<section>" + heading("Machine") + "<dl class=\"facts\">\n" + html + "</dl></section>\n";
 }
 
 std::string reproduce_section(const json& document, const std::string& file) {
   const json& tool = part_of(document, "tool");
-  std::string made = "<section>" + heading("How to reproduce");
-  made += "<pre>" + escaped(shell_line(part_of(document, "command").get<std::vector<std::string>>())) + "</pre>\n";
-  made += "<dl class=\"facts\">\n" + fact("txsync", text_of(tool, "version") + ", commit " + text_of(tool, "commit")) +
+  std::string html = "<section>" + heading("How to reproduce");
+  html += "<pre>" + escaped(shell_line(part_of(document, "command").get<std::vector<std::string>>())) + "</pre>\n";
+  html += "<dl class=\"facts\">\n" + fact("txsync", text_of(tool, "version") + ", commit " + text_of(tool, "commit")) +
           fact("built by",
                text_of(tool, "compiler") + (tool.contains("build_type") ? ", " + text_of(tool, "build_type") : "")) +
           fact("seed", text_of(document, "seed")) + fact("started", text_of(document, "started")) +
           fact("end hash", text_of(document, "end_hash")) + fact("document", file) + "</dl>\n";
-  return made + "<p class=\"note\">The document holds every single repetition.</p></section>\n";
+  return html + "<p class=\"note\">The document holds every single repetition.</p></section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -7,43 +7,43 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-const char* mood_class(verdict::mood how) {
-  return how == verdict::mood::good ? "verdict good" : how == verdict::mood::bad ? "verdict bad" : "verdict";
+const char* mood_class(verdict::mood mood) {
+  return mood == verdict::mood::good ? "verdict good" : mood == verdict::mood::bad ? "verdict bad" : "verdict";
 }
 
-std::string article(const source& one, std::size_t number) {
-  const json& document = one.document;
-  const verdict found = verdict_of(document);
-  std::string made =
+std::string article(const source& from, std::size_t number) {
+  const json& document = from.document;
+  const verdict summary = verdict_of(document);
+  std::string html =
       "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(document)) + "</p>\n";
-  made += std::string("<h1 class=\"") + mood_class(found.how) + "\">" + escaped(found.words) + "</h1>\n";
-  made += key_figures(document) + notices_section(document) + claims_section(document) + contests_section(document) +
+  html += std::string("<h1 class=\"") + mood_class(summary.how) + "\">" + escaped(summary.words) + "</h1>\n";
+  html += key_figures(document) + notices_section(document) + claims_section(document) + comparisons_section(document) +
           exploration_section(document) + experiments_section(document) + sweep_section(document) +
           points_section(document) + attempts_section(document) + sites_section(document) + blame_section(document) +
-          machine_section(document) + reproduce_section(document, one.name);
-  return made + "</article>\n";
+          machine_section(document) + reproduce_section(document, from.name);
+  return html + "</article>\n";
 }
 
 /// The table of contents for several documents: what each says, with a link to it.
 std::string contents(const std::vector<source>& sources) {
-  std::string made = "<nav><ol>\n";
+  std::string html = "<nav><ol>\n";
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    made += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i].document)) +
+    html += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i].document)) +
             "</a>: " + escaped(verdict_of(sources[i].document).words) + "</li>\n";
   }
-  return made + "</ol></nav>\n";
+  return html + "</ol></nav>\n";
 }
 
 /// Calls the function. If nlohmann finds an error in the document, throws a report_error that names the document.
 template <class Function>
-std::string checked(const source& one, Function&& call) {
+std::string checked(const source& from, Function&& call) {
   try {
     return call();
   } catch (const json::exception& error) {
-    throw report_error("'" + one.name +
+    throw report_error("'" + from.name +
                        "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
   } catch (const std::invalid_argument& error) {  // from statistics of impossible values
-    throw report_error("'" + one.name + "' has values that cannot be: " + error.what());
+    throw report_error("'" + from.name + "' has values that cannot be: " + error.what());
   }
 }
 
@@ -56,13 +56,13 @@ std::string over_line(const json& document) {
 }
 
 std::string page_around(const std::string& title, const std::string& body) {
-  std::string made = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  made += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   // Nothing is loaded from elsewhere, whatever a document may contain.
-  made +=
+  html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n";
-  return made + "<title>" + escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<main>\n" +
+  return html + "<title>" + escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<main>\n" +
          body + "</main>\n<script>" + script + "</script>\n</body>\n</html>\n";
 }
 

@@ -45,27 +45,28 @@ struct shown {
 };
 
 shown shown_of(const json& point) {
-  shown made;
-  made.point = &point;
+  shown result;
+  result.point = &point;
   const std::vector<double> values = values_of(point);
-  made.rounds = values.size();
-  made.failed = !part_of(point, "faults").empty();
-  if (!values.empty()) made.middle = observe::median_interval(values);
-  return made;
+  result.rounds = values.size();
+  result.failed = !part_of(point, "faults").empty();
+  if (!values.empty()) result.middle = observe::median_interval(values);
+  return result;
 }
 
 /// The best median for each number of threads, without points that failed.
 std::map<double, const json*> best_by_threads(const std::vector<shown>& list) {
   std::map<double, const json*> best;
   std::map<double, double> median;
-  for (const shown& one : list) {
-    if (one.failed || one.rounds == 0) continue;
-    const double threads = number_of(*one.point, "threads");
-    const bool better = !best.contains(threads) || (lower_is_better(*one.point) ? one.middle.median < median[threads]
-                                                                                : one.middle.median > median[threads]);
+  for (const shown& candidate : list) {
+    if (candidate.failed || candidate.rounds == 0) continue;
+    const double threads = number_of(*candidate.point, "threads");
+    const bool better =
+        !best.contains(threads) || (lower_is_better(*candidate.point) ? candidate.middle.median < median[threads]
+                                                                      : candidate.middle.median > median[threads]);
     if (!better) continue;
-    best[threads] = one.point;
-    median[threads] = one.middle.median;
+    best[threads] = candidate.point;
+    median[threads] = candidate.middle.median;
   }
   return best;
 }
@@ -77,9 +78,9 @@ std::string kind_words(const json& point) {
 }
 
 /// "A to B"; "–" for a single value, which has no interval.
-std::string interval_text(const shown& one, const scale& unit) {
-  if (one.rounds < 2) return "–";
-  return figures(one.middle.low95 / unit.by) + " to " + figures(one.middle.high95 / unit.by);
+std::string interval_text(const shown& measured, const scale& unit) {
+  if (measured.rounds < 2) return "–";
+  return figures(measured.middle.low95 / unit.by) + " to " + figures(measured.middle.high95 / unit.by);
 }
 
 /// The columns of a table besides the values.
@@ -91,14 +92,14 @@ struct columns {
 };
 
 columns columns_of(const std::vector<shown>& list) {
-  columns made;
-  for (const shown& one : list) {
-    made.fairness = made.fairness || one.point->contains("thread_operations");
-    made.shares = made.shares || one.point->contains("fairness");
-    made.waits = made.waits || one.point->contains("waits");
-    made.latency = made.latency || one.point->contains("latency_ns");
+  columns present;
+  for (const shown& measured : list) {
+    present.fairness = present.fairness || measured.point->contains("thread_operations");
+    present.shares = present.shares || measured.point->contains("fairness");
+    present.waits = present.waits || measured.point->contains("waits");
+    present.latency = present.latency || measured.point->contains("latency_ns");
   }
-  return made;
+  return present;
 }
 
 /// Empty if the threads' operations are unknown.
@@ -120,35 +121,35 @@ std::string median_cell(const json& point, const char* part, const char* member,
   return number_cell(is_time ? duration(middle) : figures(middle, 2));
 }
 
-std::string row(const shown& one, const scale& unit, bool best, const columns& more) {
-  const json& point = *one.point;
-  std::string made = std::string("<tr") + (one.failed ? " class=\"bad\"" : best ? " class=\"best\"" : "") + ">";
-  made += number_cell(text_of(point, "threads")) + "<td class=\"w\">" + escaped(text_of(point, "subject")) + "</td>" +
+std::string row(const shown& measured, const scale& unit, bool best, const columns& more) {
+  const json& point = *measured.point;
+  std::string html = std::string("<tr") + (measured.failed ? " class=\"bad\"" : best ? " class=\"best\"" : "") + ">";
+  html += number_cell(text_of(point, "threads")) + "<td class=\"w\">" + escaped(text_of(point, "subject")) + "</td>" +
           cell(kind_words(point)) + cell(text_of(point, "waiting"));
-  if (one.rounds == 0) {
-    made += "<td colspan=\"4\">failed</td>";
+  if (measured.rounds == 0) {
+    html += "<td colspan=\"4\">failed</td>";
   } else {
-    made += number_cell(figures(one.middle.median / unit.by));
-    made += number_cell(interval_text(one, unit));
-    made += number_cell(std::to_string(one.rounds));
-    made += cell(one.failed ? "failed its check" : best && one.rounds > 1 ? "best median" : "");
+    html += number_cell(figures(measured.middle.median / unit.by));
+    html += number_cell(interval_text(measured, unit));
+    html += number_cell(std::to_string(measured.rounds));
+    html += cell(measured.failed ? "failed its check" : best && measured.rounds > 1 ? "best median" : "");
   }
-  if (more.fairness) made += number_cell(fairness_text(point));
+  if (more.fairness) html += number_cell(fairness_text(point));
   if (more.shares) {
-    made += median_cell(point, "fairness", "slowest_share", false);
-    made += median_cell(point, "fairness", "busier_half_share", false);
+    html += median_cell(point, "fairness", "slowest_share", false);
+    html += median_cell(point, "fairness", "busier_half_share", false);
   }
   if (more.waits) {
-    made += median_cell(point, "waits", "p99.9_ns", true) + median_cell(point, "waits", "max_ns", true);
-    made += median_cell(point, "waits", "cpu_s_per_s", false);
+    html += median_cell(point, "waits", "p99.9_ns", true) + median_cell(point, "waits", "max_ns", true);
+    html += median_cell(point, "waits", "cpu_s_per_s", false);
   }
   if (more.latency) {
     const json& times = part_of(part_of(point, "latency_ns"), "op");
     for (const char* name : {"p50", "p99", "p99.9"}) {
-      made += number_cell(times.contains(name) ? duration(number_of(times, name)) : "");
+      html += number_cell(times.contains(name) ? duration(number_of(times, name)) : "");
     }
   }
-  return made + "</tr>\n";
+  return html + "</tr>\n";
 }
 
 double min_coverage(const std::vector<shown>& list) {
@@ -173,9 +174,9 @@ std::string points_table(const std::vector<shown>& list, const scale& unit) {
   const std::map<double, const json*> best = best_by_threads(list);
   const columns more = columns_of(list);
   std::string rows;
-  for (const shown& one : list) {
-    const auto at = best.find(number_of(*one.point, "threads"));
-    rows += row(one, unit, at != best.end() && at->second == one.point, more);
+  for (const shown& measured : list) {
+    const auto at = best.find(number_of(*measured.point, "threads"));
+    rows += row(measured, unit, at != best.end() && at->second == measured.point, more);
   }
   std::string head = "<th class=\"n\">threads</th><th>lock or subject</th><th>from</th><th>waits by</th>";
   head += "<th class=\"n\">median, " + escaped(unit.unit) + "</th><th class=\"n\">interval, " + escaped(unit.unit) +
@@ -188,15 +189,15 @@ std::string points_table(const std::vector<shown>& list, const scale& unit) {
   return table(head, rows) + "<p class=\"note\">" + escaped(interval_note(list)) + "</p>\n";
 }
 
-estimate estimate_of(const shown& one, const scale& unit) {
-  return {one.middle.median / unit.by, one.middle.low95 / unit.by, one.middle.high95 / unit.by};
+estimate estimate_of(const shown& measured, const scale& unit) {
+  return {measured.middle.median / unit.by, measured.middle.low95 / unit.by, measured.middle.high95 / unit.by};
 }
 
-std::string hover_of(const shown& one, const scale& unit) {
-  const estimate what = estimate_of(one, unit);
-  return text_of(*one.point, "subject") + ", threads: " + text_of(*one.point, "threads") + ": median " +
-         figures(what.value) + " " + unit.unit + ", interval " + figures(what.low) + " to " + figures(what.high) +
-         ", repetitions: " + std::to_string(one.rounds);
+std::string hover_of(const shown& measured, const scale& unit) {
+  const estimate value = estimate_of(measured, unit);
+  return text_of(*measured.point, "subject") + ", threads: " + text_of(*measured.point, "threads") + ": median " +
+         figures(value.value) + " " + unit.unit + ", interval " + figures(value.low) + " to " + figures(value.high) +
+         ", repetitions: " + std::to_string(measured.rounds);
 }
 
 std::string axis_words(const json& point, const scale& unit) {
@@ -210,14 +211,14 @@ std::string bars(const std::vector<shown>& list, const scale& unit, const json& 
   chart.description = "Bars with the interval of the median; the table above holds the same numbers.";
   chart.axis = axis_words(first, unit);
   const auto best = best_by_threads(list);
-  for (const shown& one : list) {
-    if (one.failed || one.rounds == 0) continue;
-    const bool is_best = best.at(number_of(*one.point, "threads")) == one.point;
-    chart.bars.push_back({text_of(*one.point, "subject"), estimate_of(one, unit), hover_of(one, unit),
-                          is_best                                 ? "best"
-                          : text_of(*one.point, "kind") == "peer" ? "peer"
-                                                                  : "ours",
-                          one.rounds > 1});
+  for (const shown& measured : list) {
+    if (measured.failed || measured.rounds == 0) continue;
+    const bool is_best = best.at(number_of(*measured.point, "threads")) == measured.point;
+    chart.bars.push_back({text_of(*measured.point, "subject"), estimate_of(measured, unit), hover_of(measured, unit),
+                          is_best                                      ? "best"
+                          : text_of(*measured.point, "kind") == "peer" ? "peer"
+                                                                       : "ours",
+                          measured.rounds > 1});
   }
   // A single bar compares nothing.
   return chart.bars.size() < 2 ? std::string() : drawn(chart);
@@ -226,10 +227,10 @@ std::string bars(const std::vector<shown>& list, const scale& unit, const json& 
 /// The subjects ordered by their best median anywhere, best first.
 std::vector<std::string> ranked(const std::vector<shown>& list) {
   std::map<std::string, double> best;
-  for (const shown& one : list) {
-    if (one.failed || one.rounds == 0) continue;
-    const double worth = lower_is_better(*one.point) ? -one.middle.median : one.middle.median;
-    const auto [at, fresh] = best.emplace(text_of(*one.point, "subject"), worth);
+  for (const shown& measured : list) {
+    if (measured.failed || measured.rounds == 0) continue;
+    const double worth = lower_is_better(*measured.point) ? -measured.middle.median : measured.middle.median;
+    const auto [at, fresh] = best.emplace(text_of(*measured.point, "subject"), worth);
     if (!fresh) at->second = std::max(at->second, worth);
   }
   std::vector<std::string> names;
@@ -256,15 +257,16 @@ std::string lines(const std::vector<shown>& list, const scale& unit, const json&
     names.resize(max_lines);
   }
   for (const std::string& name : names) {
-    line made{name, std::vector<std::optional<estimate>>(threads.size()), std::vector<std::string>(threads.size())};
-    for (const shown& one : list) {
-      if (one.failed || one.rounds == 0 || text_of(*one.point, "subject") != name) continue;
+    line drawn_line{name, std::vector<std::optional<estimate>>(threads.size()),
+                    std::vector<std::string>(threads.size())};
+    for (const shown& measured : list) {
+      if (measured.failed || measured.rounds == 0 || text_of(*measured.point, "subject") != name) continue;
       const auto at = static_cast<std::size_t>(
-          std::find(threads.begin(), threads.end(), number_of(*one.point, "threads")) - threads.begin());
-      made.at[at] = estimate_of(one, unit);
-      made.hover[at] = hover_of(one, unit);
+          std::find(threads.begin(), threads.end(), number_of(*measured.point, "threads")) - threads.begin());
+      drawn_line.at[at] = estimate_of(measured, unit);
+      drawn_line.hover[at] = hover_of(measured, unit);
     }
-    chart.lines.push_back(std::move(made));
+    chart.lines.push_back(std::move(drawn_line));
   }
   return drawn(chart);
 }
@@ -282,12 +284,12 @@ std::string parameters_words(const json& point) {
   return words;
 }
 
-std::string group_section(const group& one) {
-  const json& first = *one.first;
+std::string group_section(const group& compared) {
+  const json& first = *compared.first;
   std::vector<shown> list;
   std::vector<double> threads;
   double greatest = 0;
-  for (const json* point : one.points) {
+  for (const json* point : compared.points) {
     list.push_back(shown_of(*point));
     if (list.back().rounds != 0) greatest = std::max(greatest, list.back().middle.high95);
     const double count = number_of(*point, "threads");
@@ -295,22 +297,22 @@ std::string group_section(const group& one) {
   }
   std::sort(threads.begin(), threads.end());
   const scale unit = scale_for(greatest, text_of(first, "unit"));
-  std::string made = "<section>" + heading(text_of(first, "workload") + ": " + text_of(first, "metric"));
+  std::string html = "<section>" + heading(text_of(first, "workload") + ": " + text_of(first, "metric"));
   if (const std::string words = parameters_words(first); !words.empty())
-    made += "<p class=\"note\">" + escaped(words) + "</p>\n";
-  made += points_table(list, unit);
-  made += threads.size() > 1 ? lines(list, unit, first, threads) : bars(list, unit, first);
-  return made + "</section>\n";
+    html += "<p class=\"note\">" + escaped(words) + "</p>\n";
+  html += points_table(list, unit);
+  html += threads.size() > 1 ? lines(list, unit, first, threads) : bars(list, unit, first);
+  return html + "</section>\n";
 }
 
 }  // namespace
 
 std::string points_section(const json& document) {
-  // Other sections show these points: contests_section by phase, experiments_section by curve, exploration_section.
+  // Other sections show these points: comparisons_section by phase, experiments_section by curve, exploration_section.
   if (document.contains("tune") || document.contains("lab") || document.contains("explore")) return {};
-  std::string made;
-  for (const group& one : groups_of(document)) made += group_section(one);
-  return made;
+  std::string html;
+  for (const group& one : groups_of(document)) html += group_section(one);
+  return html;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

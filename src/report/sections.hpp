@@ -36,8 +36,8 @@ verdict verdict_of_exploration(const json& document);
 std::string exploration_figures(const json& document);
 /// The experiments of `txsync lab` (experiments.cpp).
 std::string experiments_section(const json& document);
-/// The comparisons of `txsync tune` (contests.cpp).
-std::string contests_section(const json& document);
+/// The comparisons of `txsync tune` (comparisons.cpp).
+std::string comparisons_section(const json& document);
 /// The lock sites (sites.cpp).
 std::string sites_section(const json& document);
 /// For a run: who waited, and who held the lock meanwhile (blame.cpp).

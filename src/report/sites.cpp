@@ -31,8 +31,9 @@ double contended_part(const json& site) {
 std::string first_heads(bool with_where) {
   return std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "");
 }
-std::string first_cells(const counted& one, bool with_where) {
-  return "<td class=\"w\">" + escaped(text_of(*one.site, "name")) + "</td>" + (with_where ? cell(one.where) : "");
+std::string first_cells(const counted& counted_site, bool with_where) {
+  return "<td class=\"w\">" + escaped(text_of(*counted_site.site, "name")) + "</td>" +
+         (with_where ? cell(counted_site.where) : "");
 }
 
 /// A table of the sites that have the member. `cells` gives the columns after the first ones. Empty if no site has it.
@@ -41,50 +42,50 @@ std::string table_of(const std::vector<counted>& list, const char* member, bool 
                      Cells cells) {
   std::string rows;
   for (std::size_t i = 0; i < std::min(list.size(), max_rows); ++i) {
-    const json& one = part_of(*list[i].site, member);
-    if (!one.empty()) rows += "<tr>" + first_cells(list[i], with_where) + cells(one) + "</tr>\n";
+    const json& counts = part_of(*list[i].site, member);
+    if (!counts.empty()) rows += "<tr>" + first_cells(list[i], with_where) + cells(counts) + "</tr>\n";
   }
   return rows.empty() ? rows : table(first_heads(with_where) + heads, rows);
 }
 
 /// "ab, nginx": the programs that have locks of the site.
 std::string programs_of(const json& site) {
-  std::string made;
-  for (const json& one : part_of(site, "programs")) made += (made.empty() ? "" : ", ") + one.get<std::string>();
-  return made;
+  std::string names;
+  for (const json& one : part_of(site, "programs")) names += (names.empty() ? "" : ", ") + one.get<std::string>();
+  return names;
 }
 
 /// Whether threads of more than one program waited.
 bool several_programs_waited(const std::vector<counted>& list) {
   std::set<std::string> programs;
-  for (const counted& one : list) {
-    if (waiting_of(*one.site) == 0) continue;
-    for (const json& program : part_of(*one.site, "programs")) programs.insert(program.get<std::string>());
+  for (const counted& counted_site : list) {
+    if (waiting_of(*counted_site.site) == 0) continue;
+    for (const json& program : part_of(*counted_site.site, "programs")) programs.insert(program.get<std::string>());
   }
   return programs.size() > 1;
 }
 
-std::string row(const counted& one, double all_waiting, bool with_where, bool with_programs) {
-  const json& site = *one.site;
+std::string row(const counted& counted_site, double all_waiting, bool with_where, bool with_programs) {
+  const json& site = *counted_site.site;
   const double waiting = waiting_of(site);
-  std::string made = "<tr><td class=\"w\">" + escaped(text_of(site, "name"));
+  std::string html = "<tr><td class=\"w\">" + escaped(text_of(site, "name"));
   if (const std::string place = text_of(site, "where");
       !place.empty() && text_of(site, "name").find(place) == std::string::npos) {
-    made += "<br><span class=\"note\">" + escaped(place) + "</span>";
+    html += "<br><span class=\"note\">" + escaped(place) + "</span>";
   }
   if (const std::string programs = programs_of(site); with_programs && !programs.empty())
-    made += "<br><span class=\"note\">locks of " + escaped(programs) + "</span>";
-  if (text_of(site, "kind") == "barrier") made += "<br><span class=\"note\">barrier</span>";
-  made += "</td>";
-  if (with_where) made += cell(one.where);
-  made += number_cell(grouped(number_of(site, "acquisitions"))) + number_cell(percent(contended_part(site))) +
+    html += "<br><span class=\"note\">locks of " + escaped(programs) + "</span>";
+  if (text_of(site, "kind") == "barrier") html += "<br><span class=\"note\">barrier</span>";
+  html += "</td>";
+  if (with_where) html += cell(counted_site.where);
+  html += number_cell(grouped(number_of(site, "acquisitions"))) + number_cell(percent(contended_part(site))) +
           number_cell(duration(waiting)) + number_cell(all_waiting == 0 ? "–" : percent(waiting / all_waiting)) +
           number_cell(percentile(site, "wait_percentiles_ns", "p50")) +
           number_cell(percentile(site, "wait_percentiles_ns", "p99")) +
           number_cell(site.contains("max_wait_ns") ? duration(number_of(site, "max_wait_ns")) : "–") +
           number_cell(percentile(site, "hold_percentiles_ns", "p50")) +
           number_cell(percentile(site, "hold_percentiles_ns", "p99"));
-  return made + "</tr>\n";
+  return html + "</tr>\n";
 }
 
 /// Whether the site is an atomic block, which has no lock.
@@ -105,34 +106,36 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
       "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
       "<th class=\"n\">longest wait</th>"
       "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
-  std::string made = table(head, rows);
+  std::string html = table(head, rows);
   if (list.size() > max_rows) {
     double rest = 0;
     for (std::size_t i = max_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
-    made += "<p class=\"note\">" + std::to_string(list.size() - max_rows) + " further sites waited " + duration(rest) +
+    html += "<p class=\"note\">" + std::to_string(list.size() - max_rows) + " further sites waited " + duration(rest) +
             " together.</p>\n";
   }
-  return made +
+  return html +
          "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting "
          "is summed over all threads and repetitions, and is exact; acquisitions and holding times are estimated from "
          "samples. p50 and p99: half, and 99 of 100, were shorter; they are exact to some 12 %.</p>\n";
 }
 
 std::string speculation_table(const std::vector<counted>& list, bool with_where) {
-  const std::string made = table_of(
-      list, "speculation", with_where,
-      "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
-      "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>",
-      [](const json& one) {
-        const double attempts = number_of(one, "attempts");
-        return number_cell(grouped(attempts)) +
-               number_cell(attempts == 0 ? "–" : percent(number_of(one, "commits") / attempts)) +
-               number_cell(grouped(number_of(one, "fallbacks"))) + number_cell(grouped(number_of(one, "failed"))) +
-               number_cell(duration(number_of(one, "lost_ns")) + " ± " + duration(number_of(one, "lost_error_ns"), 2)) +
-               cell(causes_of_aborts(one));
-      });
-  if (made.empty()) return {};
-  return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + made +
+  const std::string rows_html =
+      table_of(list, "speculation", with_where,
+               "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
+               "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>",
+               [](const json& counts) {
+                 const double attempts = number_of(counts, "attempts");
+                 return number_cell(grouped(attempts)) +
+                        number_cell(attempts == 0 ? "–" : percent(number_of(counts, "commits") / attempts)) +
+                        number_cell(grouped(number_of(counts, "fallbacks"))) +
+                        number_cell(grouped(number_of(counts, "failed"))) +
+                        number_cell(duration(number_of(counts, "lost_ns")) + " ± " +
+                                    duration(number_of(counts, "lost_error_ns"), 2)) +
+                        cell(causes_of_aborts(counts));
+               });
+  if (rows_html.empty()) return {};
+  return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + rows_html +
          "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
          "lock, after attempts or without one; they are estimated from samples. Lost is the time in attempts that "
          "aborted, estimated from one section in " +
@@ -140,25 +143,25 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
 }
 
 std::string transactions_table(const std::vector<counted>& list, bool with_where) {
-  const std::string made = table_of(
+  const std::string rows_html = table_of(
       list, "transactions", with_where,
       "<th class=\"n\">committed</th><th class=\"n\">ran alone</th><th class=\"n\">slept</th><th>aborts</th>",
-      [](const json& one) {
+      [](const json& counts) {
         std::string causes;
-        for (const auto& [cause, count] : part_of(one, "aborts").items()) {
+        for (const auto& [cause, count] : part_of(counts, "aborts").items()) {
           causes += (causes.empty() ? "" : ", ") + cause + " " + grouped(count.get<double>());
         }
-        return number_cell(grouped(number_of(one, "commits"))) + number_cell(grouped(number_of(one, "alone"))) +
-               number_cell(grouped(number_of(one, "waits"))) + cell(causes.empty() ? "–" : causes);
+        return number_cell(grouped(number_of(counts, "commits"))) + number_cell(grouped(number_of(counts, "alone"))) +
+               number_cell(grouped(number_of(counts, "waits"))) + cell(causes.empty() ? "–" : causes);
       });
-  if (made.empty()) return {};
-  return "<h3>Atomic blocks in software</h3>\n" + made +
+  if (rows_html.empty()) return {};
+  return "<h3>Atomic blocks in software</h3>\n" + rows_html +
          "<p class=\"note\">All exact. Blocks that committed in hardware are in the table of hardware "
          "transactions.</p>\n";
 }
 
 std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
-  const std::string made =
+  const std::string rows_html =
       table_of(list, "warm_ups", with_where,
                "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th><th class=\"n\">time</th>"
                "<th>ends of attempts</th>",
@@ -167,8 +170,8 @@ std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
                         number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) +
                         cell(number_of(one, "attempts") == 0 ? "–" : causes_of_aborts(one));
                });
-  if (made.empty()) return {};
-  return "<h3>Warm-ups</h3>\n" + made +
+  if (rows_html.empty()) return {};
+  return "<h3>Warm-ups</h3>\n" + rows_html +
          "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact. Every such "
          "attempt aborts; explicit: the section was run to its end.</p>\n";
 }

@@ -22,40 +22,40 @@ struct sweep {
 
 /// The text parameters, such as "machine = haswell-i7-4770". They say where it was measured; numbers are quantities.
 std::string words_among_parameters(const json& point) {
-  std::string made;
+  std::string text;
   for (const auto& [key, value] : part_of(point, "params").items()) {
-    if (value.is_string()) made += (made.empty() ? "" : ", ") + key + " = " + value.get<std::string>();
+    if (value.is_string()) text += (text.empty() ? "" : ", ") + key + " = " + value.get<std::string>();
   }
-  return made;
+  return text;
 }
 
 std::vector<sweep> sweeps_of(const json& document) {
-  std::vector<sweep> made;
+  std::vector<sweep> sweeps;
   std::map<std::vector<std::string>, std::size_t> known;
   for (const json& point : part_of(document, "points")) {
     if (text_of(point, "kind") == "paper") continue;
     const auto [at, fresh] =
         known.emplace(std::vector<std::string>{text_of(point, "workload"), text_of(point, "place"),
                                                text_of(point, "metric"), words_among_parameters(point)},
-                      made.size());
-    if (fresh) made.push_back({&point, {}});
-    made[at->second].points.push_back(&point);
+                      sweeps.size());
+    if (fresh) sweeps.push_back({&point, {}});
+    sweeps[at->second].points.push_back(&point);
   }
-  return made;
+  return sweeps;
 }
 
 /// The numeric parameters that differ between points.
-std::vector<std::string> varying(const sweep& of) {
-  std::map<std::string, std::set<double>> seen;
+std::vector<std::string> varying(const sweep& all) {
+  std::map<std::string, std::set<double>> values;
   std::vector<std::string> names;
-  for (const json* point : of.points) {
+  for (const json* point : all.points) {
     for (const auto& [key, value] : part_of(*point, "params").items()) {
       if (!value.is_number()) continue;
-      if (!seen.contains(key)) names.push_back(key);
-      seen[key].insert(value.get<double>());
+      if (!values.contains(key)) names.push_back(key);
+      values[key].insert(value.get<double>());
     }
   }
-  std::erase_if(names, [&](const std::string& name) { return seen[name].size() < 2; });
+  std::erase_if(names, [&](const std::string& name) { return values[name].size() < 2; });
   return names;
 }
 
@@ -72,11 +72,11 @@ struct grid {
   double best_at(const std::pair<std::size_t, std::size_t>& where) const {
     double best = 0;
     for (const auto& [subject, values] : medians) {
-      const auto found = values.find(where);
-      if (found == values.end()) continue;
-      best = best == 0         ? found->second
-             : lower_is_better ? std::min(best, found->second)
-                               : std::max(best, found->second);
+      const auto known = values.find(where);
+      if (known == values.end()) continue;
+      best = best == 0         ? known->second
+             : lower_is_better ? std::min(best, known->second)
+                               : std::max(best, known->second);
     }
     return best;
   }
@@ -84,33 +84,33 @@ struct grid {
 };
 
 template <class T>
-std::size_t place_of(std::vector<T>& list, const T& one) {
-  const auto at = std::find(list.begin(), list.end(), one);
+std::size_t place_of(std::vector<T>& list, const T& wanted) {
+  const auto at = std::find(list.begin(), list.end(), wanted);
   if (at != list.end()) return static_cast<std::size_t>(at - list.begin());
-  list.push_back(one);
+  list.push_back(wanted);
   return list.size() - 1;
 }
 
 grid grid_of(const sweep& from) {
-  grid made;
-  made.names = varying(from);
-  made.lower_is_better = lower_is_better(*from.first);
-  for (const json* point : from.points) made.threads.push_back(number_of(*point, "threads"));
-  std::sort(made.threads.begin(), made.threads.end());
-  made.threads.erase(std::unique(made.threads.begin(), made.threads.end()), made.threads.end());
+  grid cells;
+  cells.names = varying(from);
+  cells.lower_is_better = lower_is_better(*from.first);
+  for (const json* point : from.points) cells.threads.push_back(number_of(*point, "threads"));
+  std::sort(cells.threads.begin(), cells.threads.end());
+  cells.threads.erase(std::unique(cells.threads.begin(), cells.threads.end()), cells.threads.end());
   for (const json* point : from.points) {
     const double median = number_of(*point, "median");
     if (!(median > 0) || !part_of(*point, "faults").empty()) continue;
     std::vector<double> row;
-    row.reserve(made.names.size());
-    for (const std::string& name : made.names) row.push_back(number_of(part_of(*point, "params"), name.c_str()));
-    const std::size_t at = place_of(made.rows, row);
-    const std::size_t column = place_of(made.threads, number_of(*point, "threads"));
+    row.reserve(cells.names.size());
+    for (const std::string& name : cells.names) row.push_back(number_of(part_of(*point, "params"), name.c_str()));
+    const std::size_t at = place_of(cells.rows, row);
+    const std::size_t column = place_of(cells.threads, number_of(*point, "threads"));
     const std::string subject = text_of(*point, "subject");
-    place_of(made.subjects, subject);
-    made.medians[subject][{at, column}] = median;
+    place_of(cells.subjects, subject);
+    cells.medians[subject][{at, column}] = median;
   }
-  return made;
+  return cells;
 }
 
 /// If not all subjects fit, those that are nearest to the best on average, in their former order.
@@ -132,9 +132,9 @@ std::vector<std::string> subjects_to_show(const grid& all) {
 }
 
 std::string joined(const std::vector<std::string>& words) {
-  std::string made;
-  for (const std::string& one : words) made += (made.empty() ? "" : " · ") + one;
-  return made;
+  std::string text;
+  for (const std::string& one : words) text += (text.empty() ? "" : " · ") + one;
+  return text;
 }
 
 std::string row_label(const std::vector<double>& row) {
@@ -145,17 +145,17 @@ std::string row_label(const std::vector<double>& row) {
 }
 
 map_chart::panel panel_of(const std::string& subject, const grid& all, const scale& unit) {
-  map_chart::panel made{subject, {}};
-  made.at.assign(all.rows.size(), std::vector<std::optional<map_cell>>(all.threads.size()));
+  map_chart::panel panel{subject, {}};
+  panel.at.assign(all.rows.size(), std::vector<std::optional<map_cell>>(all.threads.size()));
   for (const auto& [where, value] : all.medians.at(subject)) {
     const double best = all.best_at(where);
-    made.at[where.first][where.second] =
+    panel.at[where.first][where.second] =
         map_cell{all.part_of_best(value, best),
                  subject + ", " + joined(all.names) + ": " + row_label(all.rows[where.first]) +
                      ", threads: " + grouped(all.threads[where.second]) + ": median " + figures(value / unit.by) + " " +
                      unit.unit + ", the best has " + figures(best / unit.by)};
   }
-  return made;
+  return panel;
 }
 
 std::string section(const sweep& from) {
@@ -187,10 +187,10 @@ std::string section(const sweep& from) {
 
 std::string sweep_section(const json& document) {
   if (document.contains("tune") || document.contains("lab")) return {};
-  std::string made;
-  for (const sweep& one : sweeps_of(document)) made += section(one);
-  if (made.empty()) return {};
-  return "<section>" + heading("Sweep") + made + "</section>\n";
+  std::string html;
+  for (const sweep& one : sweeps_of(document)) html += section(one);
+  if (html.empty()) return {};
+  return "<section>" + heading("Sweep") + html + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -40,30 +40,30 @@ std::string_view tail(std::string_view text, std::size_t count) {
 }  // namespace
 
 std::string escaped(std::string_view text) {
-  std::string made;
-  made.reserve(text.size());
+  std::string html;
+  html.reserve(text.size());
   for (const char letter : text) {
     switch (letter) {
       case '&':
-        made += "&amp;";
+        html += "&amp;";
         break;
       case '<':
-        made += "&lt;";
+        html += "&lt;";
         break;
       case '>':
-        made += "&gt;";
+        html += "&gt;";
         break;
       case '"':
-        made += "&quot;";
+        html += "&quot;";
         break;
       case '\'':
-        made += "&#39;";
+        html += "&#39;";
         break;
       default:
-        made += (static_cast<unsigned char>(letter) < 0x20 && letter != '\n') || letter == 0x7F ? ' ' : letter;
+        html += (static_cast<unsigned char>(letter) < 0x20 && letter != '\n') || letter == 0x7F ? ' ' : letter;
     }
   }
-  return made;
+  return html;
 }
 
 std::string cell(std::string_view text) { return "<td>" + escaped(text) + "</td>"; }
@@ -136,15 +136,15 @@ std::string change_words(double before, double after) {
 }
 
 std::string without_line(std::string_view name) {
-  std::string made;
+  std::string kept;
   for (std::size_t at = 0; at < name.size();) {
     std::size_t end = at + 1;
     while (name[at] == ':' && end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
     const bool line = end > at + 1 && (end == name.size() || name[end] == ')' || name[end] == ' ');
-    if (!line) made += name.substr(at, end - at);
+    if (!line) kept += name.substr(at, end - at);
     at = end;
   }
-  return made;
+  return kept;
 }
 
 namespace {
@@ -207,12 +207,13 @@ const json& part_of(const json& object, const char* member) {
 }
 
 std::string causes_of_aborts(const json& counted) {
-  std::string made;
+  std::string causes;
   const double attempts = number_of(counted, "attempts");
   for (const auto& [cause, count] : part_of(counted, "aborts").items()) {
-    made += (made.empty() ? "" : ", ") + cause + " " + (attempts == 0 ? "–" : percent(count.get<double>() / attempts));
+    causes +=
+        (causes.empty() ? "" : ", ") + cause + " " + (attempts == 0 ? "–" : percent(count.get<double>() / attempts));
   }
-  return made.empty() ? "none" : made;
+  return causes.empty() ? "none" : causes;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

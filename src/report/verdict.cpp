@@ -35,21 +35,22 @@ std::string failures(const json& document) {
 class standings {
  public:
   void add(const std::string& standing, bool met) {
-    for (kind& one : kinds_) {
-      if (standing != one.standing) continue;
-      ++one.all;
-      one.met += met ? 1 : 0;
+    for (kind& standing_kind : kinds_) {
+      if (standing != standing_kind.standing) continue;
+      ++standing_kind.all;
+      standing_kind.met += met ? 1 : 0;
     }
   }
   bool has_evidence() const { return kinds_[0].met != 0; }
   /// "1 of 2 held out, 3 of 3 that the model was fitted to"; empty if no number has a standing.
   std::string words() const {
-    std::string made;
-    for (const kind& one : kinds_) {
-      if (one.all == 0) continue;
-      made += (made.empty() ? "" : ", ") + std::to_string(one.met) + " of " + std::to_string(one.all) + one.words;
+    std::string text;
+    for (const kind& standing_kind : kinds_) {
+      if (standing_kind.all == 0) continue;
+      text += (text.empty() ? "" : ", ") + std::to_string(standing_kind.met) + " of " +
+              std::to_string(standing_kind.all) + standing_kind.words;
     }
-    return made.empty() || kinds_[0].all != 0 ? made : "none is held out, " + made;
+    return text.empty() || kinds_[0].all != 0 ? text : "none is held out, " + text;
   }
 
  private:
@@ -66,19 +67,19 @@ class standings {
 
 /// "A1-4, B-4 (3)": an id that several claims have is followed by their number.
 std::string ids_of(const json& claims, std::string_view outcome) {
-  std::vector<std::pair<std::string, std::size_t>> found;
-  for (const json& one : claims) {
-    if (text_of(one, "rule") == observe::no_goal || outcome_of(one) != outcome) continue;
-    const std::string id = text_of(one, "id");
-    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& known) { return known.first == id; });
-    if (same == found.end()) {
-      found.emplace_back(id, 1);
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const json& claim : claims) {
+    if (text_of(claim, "rule") == observe::no_goal || outcome_of(claim) != outcome) continue;
+    const std::string id = text_of(claim, "id");
+    const auto same = std::find_if(counts.begin(), counts.end(), [&](const auto& known) { return known.first == id; });
+    if (same == counts.end()) {
+      counts.emplace_back(id, 1);
     } else {
       ++same->second;
     }
   }
   std::string words;
-  for (const auto& [id, count] : found) {
+  for (const auto& [id, count] : counts) {
     words += (words.empty() ? "" : ", ") + id + (count == 1 ? "" : " (" + std::to_string(count) + ")");
   }
   return words;
@@ -90,12 +91,12 @@ verdict of_claims(const json& document) {
   std::size_t holding = 0;
   std::size_t asking = 0;
   standings by;
-  for (const json& one : claims) {
-    if (text_of(one, "rule") == observe::no_goal) continue;
-    const bool holds = outcome_of(one) == "holds";
+  for (const json& claim : claims) {
+    if (text_of(claim, "rule") == observe::no_goal) continue;
+    const bool holds = outcome_of(claim) == "holds";
     ++asking;
     holding += holds ? 1 : 0;
-    by.add(text_of(one, "standing"), holds);
+    by.add(text_of(claim, "standing"), holds);
   }
   std::string words = (simulated ? "Simulated: " : "") + std::to_string(holding) + " of " + plural(asking, "claim") +
                       (holding == 1 ? " holds" : " hold");
@@ -151,27 +152,27 @@ ranking ranked(const json& points) {
   for (const json& point : points) {
     if (comparable(point)) threads = std::max(threads, number_of(point, "threads"));
   }
-  ranking made;
+  ranking result;
   for (const json& point : points) {
     if (!comparable(point) || number_of(point, "threads") != threads || text_of(point, "subject") == "none") continue;
-    ++made.count;
+    ++result.count;
     const bool lower = lower_is_better(point);
-    if (made.best == nullptr ||
-        (lower ? middle_of(point) < middle_of(*made.best) : middle_of(point) > middle_of(*made.best)))
-      made.best = &point;
-    if (text_of(point, "subject") == "txsync::mutex") made.ours = &point;
-    if (text_of(point, "kind") == "peer") made.peers.push_back(&point);
+    if (result.best == nullptr ||
+        (lower ? middle_of(point) < middle_of(*result.best) : middle_of(point) > middle_of(*result.best)))
+      result.best = &point;
+    if (text_of(point, "subject") == "txsync::mutex") result.ours = &point;
+    if (text_of(point, "kind") == "peer") result.peers.push_back(&point);
   }
-  return made;
+  return result;
 }
 
 /// The default lock compared with the best other lock; empty if they cannot be compared by rounds.
-std::string against_peers(const ranking& found) {
-  if (found.ours == nullptr || found.peers.empty()) return {};
-  const auto ours = part_of(*found.ours, "values").get<std::vector<double>>();
+std::string against_peers(const ranking& ranks) {
+  if (ranks.ours == nullptr || ranks.peers.empty()) return {};
+  const auto ours = part_of(*ranks.ours, "values").get<std::vector<double>>();
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;
-  for (const json* peer : found.peers) {
+  for (const json* peer : ranks.peers) {
     names.push_back(text_of(*peer, "subject"));
     values.push_back(part_of(*peer, "values").get<std::vector<double>>());
     if (values.back().size() != ours.size()) return {};
@@ -180,7 +181,7 @@ std::string against_peers(const ranking& found) {
   std::vector<observe::peer_values> peers;
   peers.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) peers.push_back({names[i], values[i]});
-  const bool lower = lower_is_better(*found.ours);
+  const bool lower = lower_is_better(*ranks.ours);
   const auto result =
       observe::compare_to_best_peer(ours, peers, lower ? observe::better::lower : observe::better::higher);
   const observe::interval& ratio = result.ratio;
@@ -189,18 +190,18 @@ std::string against_peers(const ranking& found) {
 }
 
 std::string of_points(const json& points) {
-  const ranking found = ranked(points);
-  if (found.best == nullptr) return "Nothing could be measured.";
-  const json& best = *found.best;
+  const ranking ranks = ranked(points);
+  if (ranks.best == nullptr) return "Nothing could be measured.";
+  const json& best = *ranks.best;
   const scale unit = scale_for(middle_of(best), text_of(best, "unit"));
   const std::string value = figures(middle_of(best) / unit.by) + " " + unit.unit;
-  if (found.count == 1) {
+  if (ranks.count == 1) {
     return text_of(best, "workload") + " with " + text_of(best, "subject") + ": " + text_of(best, "metric") + " " +
            value + " (median).";
   }
   return "On " + text_of(best, "workload") + " with " +
          plural(static_cast<std::size_t>(number_of(best, "threads")), "thread") + ", " + text_of(best, "subject") +
-         " had the best median of " + std::to_string(found.count) + ": " + value + "." + against_peers(found);
+         " had the best median of " + std::to_string(ranks.count) + ": " + value + "." + against_peers(ranks);
 }
 
 /// How many of the papers' numbers were met. A miss is a result, not a fault.
@@ -209,9 +210,9 @@ std::string of_experiments(const json& lab) {
   std::size_t misses = 0;
   std::size_t experiments = 0;
   standings by;
-  for (const json& one : part_of(lab, "experiments")) {
+  for (const json& experiment : part_of(lab, "experiments")) {
     ++experiments;
-    for (const json& row : part_of(one, "comparisons")) {
+    for (const json& row : part_of(experiment, "comparisons")) {
       const std::string verdict = text_of(row, "verdict");
       if (verdict != "hit" && verdict != "miss") continue;
       ++(verdict == "hit" ? hits : misses);
@@ -226,8 +227,8 @@ std::string of_experiments(const json& lab) {
 
 verdict of_machine(const json& document) {
   const json& htm = part_of(part_of(document, "machine"), "htm");
-  const std::string what = text_of(htm, "what");
-  return {what.empty() ? "This document has no measurements." : what, mood::plain};
+  const std::string words = text_of(htm, "what");
+  return {words.empty() ? "This document has no measurements." : words, mood::plain};
 }
 
 }  // namespace
@@ -262,10 +263,10 @@ verdict verdict_of(const json& document) {
   if (document.contains("explore")) return verdict_of_exploration(document);
   const std::string failed = failures(document);
   if (!part_of(document, "claims").empty()) {
-    verdict made = of_claims(document);
-    made.words = failed + made.words;
-    if (!failed.empty()) made.how = mood::bad;
-    return made;
+    verdict summary = of_claims(document);
+    summary.words = failed + summary.words;
+    if (!failed.empty()) summary.how = mood::bad;
+    return summary;
   }
   if (points.empty()) return of_machine(document);
   if (document.contains("lab"))

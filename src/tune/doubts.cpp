@@ -14,8 +14,10 @@ namespace {
 /// In a shorter run, the start and the end of the process are a good part of the time.
 constexpr double short_run_seconds = 0.01;
 
-bool is_digit(char one) { return one >= '0' && one <= '9'; }
-bool is_hex(char one) { return is_digit(one) || (one >= 'a' && one <= 'f') || (one >= 'A' && one <= 'F'); }
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+bool is_hex(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
+}
 
 /// The position after the number that begins at `at`: 12, 1.5e-3, 10:15:00, 0x7f00.
 std::size_t end_of_number(std::string_view text, std::size_t at) {
@@ -41,17 +43,17 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
 
 /// The line with one sign for each number, and without blanks, which only line numbers up.
 std::string without_numbers(std::string_view line) {
-  std::string made;
+  std::string text;
   for (std::size_t at = 0; at < line.size();) {
     if (is_digit(line[at])) {
       at = end_of_number(line, at);
-      made += '#';
+      text += '#';
     } else {
-      if (line[at] != ' ' && line[at] != '\t') made += line[at];
+      if (line[at] != ' ' && line[at] != '\t') text += line[at];
       ++at;
     }
   }
-  return made;
+  return text;
 }
 
 /// Sorted, since threads print in any order.
@@ -68,13 +70,13 @@ std::string runs(unsigned count) { return std::to_string(count) + (count == 1 ? 
 
 doubts::doubts(std::string reference, bool has_metric) : reference_(std::move(reference)), has_metric_(has_metric) {}
 
-void doubts::add(const run_facts& one) {
-  read_in_vain_ = read_in_vain_ || one.read_in_vain;
-  without_library_.insert(one.without_library.begin(), one.without_library.end());
-  if (one.timed_out) return;
-  if (one.choice == reference_) reference_seconds_.push_back(one.seconds);
-  ++statuses_[one.exit_status][one.choice];
-  if (one.exit_status == 0 && !one.output_cut) outputs_[one.choice].insert(digest_of(one.output));
+void doubts::add(const run_facts& run) {
+  read_in_vain_ = read_in_vain_ || run.read_in_vain;
+  without_library_.insert(run.without_library.begin(), run.without_library.end());
+  if (run.timed_out) return;
+  if (run.configuration == reference_) reference_seconds_.push_back(run.seconds);
+  ++statuses_[run.exit_status][run.configuration];
+  if (run.exit_status == 0 && !run.output_cut) outputs_[run.configuration].insert(digest_of(run.output));
 }
 
 doubts::digest doubts::digest_of(std::string_view output) {
@@ -119,19 +121,19 @@ void doubts::put_short(std::vector<std::string>& list) const {
 /// The most frequent status is the usual one.
 void doubts::put_statuses(std::vector<std::string>& list) const {
   if (statuses_.size() < 2) return;
-  const auto all_of = [](const std::map<std::string, unsigned>& by_choice) {
+  const auto all_of = [](const std::map<std::string, unsigned>& by_configuration) {
     unsigned sum = 0;
-    for (const auto& [name, count] : by_choice) sum += count;
+    for (const auto& [name, count] : by_configuration) sum += count;
     return sum;
   };
   const auto usual = std::max_element(statuses_.begin(), statuses_.end(), [&](const auto& a, const auto& b) {
     return all_of(a.second) < all_of(b.second);
   });
   std::string words;
-  for (const auto& [status, by_choice] : statuses_) {
+  for (const auto& [status, by_configuration] : statuses_) {
     if (status == usual->first) continue;
-    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_choice)) +
-             ", the first of '" + by_choice.begin()->first + "'";
+    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_configuration)) +
+             ", the first of '" + by_configuration.begin()->first + "'";
   }
   list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
                  " in all others: not all runs did the same work, or a policy breaks the program");

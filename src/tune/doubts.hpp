@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::tune {
 
 /// What one run shows from the outside.
 struct run_facts {
-  std::string choice;  ///< name_of() the configuration
+  std::string configuration;  ///< its name, from name_of()
   double seconds = 0;
   int exit_status = 0;
   std::string_view output;  ///< both outputs
@@ -34,7 +34,7 @@ class doubts {
   /// `has_metric`: the output has a number that is meant to differ, so numbers are not compared.
   doubts(std::string reference, bool has_metric);
 
-  void add(const run_facts& one);
+  void add(const run_facts& run);
 
   /// One line each, for tables, documents and pages. None if there is no doubt.
   std::vector<std::string> sentences() const;
@@ -58,7 +58,7 @@ class doubts {
   bool read_in_vain_ = false;
   std::set<std::string> without_library_;
   std::vector<double> reference_seconds_;
-  std::map<std::string, std::set<digest>> outputs_;          // by choice
+  std::map<std::string, std::set<digest>> outputs_;          // by configuration
   std::map<int, std::map<std::string, unsigned>> statuses_;  // number of runs, by status and configuration
 };
 

@@ -44,15 +44,15 @@ std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   return count;
 }
 
-choice with_site(choice what, const std::string& site, const std::string& kind) {
+configuration with_site(configuration config, const std::string& site, const std::string& kind) {
   const auto known =
-      std::find_if(what.sites.begin(), what.sites.end(), [&](const auto& one) { return one.site == site; });
-  if (known == what.sites.end()) {
-    what.sites.push_back({site, kind});
+      std::find_if(config.sites.begin(), config.sites.end(), [&](const auto& one) { return one.site == site; });
+  if (known == config.sites.end()) {
+    config.sites.push_back({site, kind});
   } else {
     known->kind = kind;
   }
-  return what;
+  return config;
 }
 
 const site_seen* find_site(const std::vector<site_seen>& sites, const std::string& name) {
@@ -64,28 +64,28 @@ const site_seen* find_site(const std::vector<site_seen>& sites, const std::strin
 /// `there`. Empty if that is unknown.
 std::string kind_under(const std::vector<site_seen>& there, const std::vector<site_seen>& elsewhere,
                        const std::string& site) {
-  const site_seen* const one = find_site(there, site);
+  const site_seen* const own = find_site(there, site);
   const site_seen* const other = find_site(elsewhere, site);
-  if (one == nullptr || other == nullptr) return {};
-  std::string found;
+  if (own == nullptr || other == nullptr) return {};
+  std::string only_kind;
   for (const std::string& kind : other->others) {
-    if (std::find(one->others.begin(), one->others.end(), kind) != one->others.end()) continue;
-    if (!found.empty()) return {};
-    found = kind;
+    if (std::find(own->others.begin(), own->others.end(), kind) != own->others.end()) continue;
+    if (!only_kind.empty()) return {};
+    only_kind = kind;
   }
-  return found;
+  return only_kind;
 }
 
 class tuner {
  public:
-  tuner(trial& runs, const question& asked, const surroundings& world)
+  tuner(trial& runs, const question& asked, const environment& world)
       : runs_(runs), asked_(asked), world_(world), started_(world.now()) {
     result_.reference = {asked.candidates.front(), {}};
     result_.best = result_.reference;
   }
 
   outcome run() {
-    if (rehearse()) {
+    if (run_baseline()) {
       whole_program();
       if (asked_.by_sites && going_on()) site_by_site();
       if (!(result_.best == result_.reference) && going_on()) prove();
@@ -98,8 +98,8 @@ class tuner {
  private:
   bool going_on() const { return result_.broken.empty() && !world_.stop(); }
 
-  bool rehearse() {
-    world_.tell({"rehearsal", 0, 0, name_of(result_.reference), 1});
+  bool run_baseline() {
+    world_.report({"baseline run", 0, 0, name_of(result_.reference), 1});
     const measured first = runs_.run(result_.reference, asked_.seconds);
     if (world_.stop()) return false;
     timeout_seconds_ = std::max(min_timeout_seconds, timeout_factor * first.seconds);
@@ -110,61 +110,61 @@ class tuner {
 
   /// Runs a comparison and keeps its record. `share`: the part of the time limit that may be used up when it ends; 1:
   /// all.
-  phase_record& contest(std::string name, std::vector<lane> lanes, double share, bool drop, bool until_one) {
-    contest_rules rules{.phase = name,
-                        .way = asked_.way,
-                        .rounds = asked_.rounds,
-                        .extensions = drop ? extensions_of_choosing : 0,
-                        .drop = drop,
-                        .until_one_is_left = until_one,
-                        .timeout_seconds = timeout_seconds_,
-                        .fair_reference = fair_reference()};
+  phase_record& run_comparison(std::string name, std::vector<arm> arms, double share, bool drop, bool until_one) {
+    comparison_rules rules{.phase = name,
+                           .way = asked_.way,
+                           .rounds = asked_.rounds,
+                           .extensions = drop ? extensions_of_choosing : 0,
+                           .drop = drop,
+                           .until_one_is_left = until_one,
+                           .timeout_seconds = timeout_seconds_,
+                           .fair_reference = fair_reference()};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
-    result_.phases.push_back({std::move(name), std::move(lanes)});
+    result_.phases.push_back({std::move(name), std::move(arms)});
     phase_record& record = result_.phases.back();
-    contest_result ended = compete(runs_, record.lanes, rules, world_);
-    if (ended.end == contest_end::time_up) cut_short(record);
+    comparison_result ended = compare_arms(runs_, record.arms, rules, world_);
+    if (ended.end == comparison_end::time_up) cut_short(record);
     if (result_.unjudged.empty()) result_.unjudged = std::move(ended.reference_failure);
     if (counted_sites_.empty()) {
       counted_sites_ = std::move(ended.reference_sites);
       counted_runs_ = ended.reference_runs;
     }
-    for (const lane& one : record.lanes) put_refusal(one);
-    const lane& reference = record.lanes.front();
-    if (reference.status == lane_status::failed && !world_.stop()) {
-      result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
+    for (const arm& one : record.arms) put_refusal(one);
+    const arm& reference = record.arms.front();
+    if (reference.status == arm_status::failed && !world_.stop()) {
+      result_.broken = "'" + name_of(reference.config) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
     return record;
   }
 
   /// None if no runs count for the reference.
-  std::optional<choice> fair_reference() const {
-    if (!asked_.counted_reference.empty()) return choice{asked_.counted_reference, {}};
+  std::optional<configuration> fair_reference() const {
+    if (!asked_.counted_reference.empty()) return configuration{asked_.counted_reference, {}};
     const bool first = result_.phases.empty();
     if (!first && result_.reference_sites.empty()) return std::nullopt;
     return result_.reference;
   }
 
-  void put_refusal(const lane& one) {
-    if (one.status != lane_status::refused) return;
+  void put_refusal(const arm& refused) {
+    if (refused.status != arm_status::refused) return;
     const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
-                                    [&](const refusal& other) { return other.what == one.what; });
-    if (known == result_.refused.end()) result_.refused.push_back({one.what, one.reason});
+                                    [&](const refusal& other) { return other.config == refused.config; });
+    if (known == result_.refused.end()) result_.refused.push_back({refused.config, refused.reason});
   }
 
   void cut_short(const phase_record& record) {
-    result_.cut_short.push_back({record.name, record.lanes.front().values.size(), asked_.rounds});
+    result_.cut_short.push_back({record.name, record.arms.front().values.size(), asked_.rounds});
   }
 
   void whole_program() {
-    std::vector<lane> lanes;
-    lanes.reserve(asked_.candidates.size());
-    for (const std::string& name : asked_.candidates) lanes.push_back({.what = {name, {}}});
-    const phase_record& record = contest("whole program", std::move(lanes), first_phase_share, true, true);
-    const lane& best = record.lanes[leader(record.lanes, asked_.way)];
-    result_.best = best.what;
-    whole_is_better_ = would_drop(best, record.lanes.front(), asked_.way);
+    std::vector<arm> arms;
+    arms.reserve(asked_.candidates.size());
+    for (const std::string& name : asked_.candidates) arms.push_back({.config = {name, {}}});
+    const phase_record& record = run_comparison("whole program", std::move(arms), first_phase_share, true, true);
+    const arm& best = record.arms[leader(record.arms, asked_.way)];
+    result_.best = best.config;
+    whole_is_better_ = would_drop(best, record.arms.front(), asked_.way);
     result_.sites = best.sites;
     put_reference_sites(record);
     most_waiting_first(result_.reference_sites);
@@ -174,40 +174,41 @@ class tuner {
   void put_reference_sites(const phase_record& record) {
     result_.reference_sites = counted_sites_;
     result_.reference_runs = counted_runs_;
-    for (const lane& one : record.lanes) {
-      const bool is_reference = &one == record.lanes.data() && !one.sites.empty();
-      const bool counts_for_it = !asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}};
+    for (const arm& candidate : record.arms) {
+      const bool is_reference = &candidate == record.arms.data() && !candidate.sites.empty();
+      const bool counts_for_it =
+          !asked_.counted_reference.empty() && candidate.config == configuration{asked_.counted_reference, {}};
       if (!is_reference && !counts_for_it) continue;
-      result_.reference_sites = one.sites;
-      result_.reference_runs = one.values.size();
+      result_.reference_sites = candidate.sites;
+      result_.reference_runs = candidate.values.size();
       return;
     }
   }
 
   /// The configuration in which single sites get other locks: the best so far, or what stands for the reference.
-  choice base() const {
+  configuration base() const {
     if (!(result_.best == result_.reference) || asked_.site_base.empty()) return result_.best;
     return {asked_.site_base, {}};
   }
 
-  /// The sites that wait under the best so far; `seen` are the known ones. If nothing is counted under it, the sites
+  /// The sites that wait under the best so far; `sites` are the known ones. If nothing is counted under it, the sites
   /// are those of the candidate that counts for the reference, or of one run of base().
-  std::vector<site_seen> waiting_sites(std::vector<site_seen> seen) {
+  std::vector<site_seen> waiting_sites(std::vector<site_seen> sites) {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
-    if (seen.empty() && stands_for_it) seen = result_.reference_sites;
-    if (seen.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
-      world_.tell({"looking for sites that wait", 0, 0, name_of(base()), 1});
-      measured one = runs_.run(base(), timeout_seconds_);
-      if (one.failure.empty() && !world_.stop()) seen = std::move(one.sites);
+    if (sites.empty() && stands_for_it) sites = result_.reference_sites;
+    if (sites.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
+      world_.report({"looking for sites that wait", 0, 0, name_of(base()), 1});
+      measured run = runs_.run(base(), timeout_seconds_);
+      if (run.failure.empty() && !world_.stop()) sites = std::move(run.sites);
     }
-    most_waiting_first(seen);
-    return seen;
+    most_waiting_first(sites);
+    return sites;
   }
 
   /// First it tries single sites of the reference: the smallest change is preferred. Then the best for the whole
   /// program has to be surely better than that. Its own sites are tried only if it is, or if no site was changed.
   void site_by_site() {
-    const choice whole = result_.best;
+    const configuration whole = result_.best;
     const bool changes_all = !(whole == result_.reference);
     if (changes_all && result_.reference_sites.empty()) {
       result_.sites = waiting_sites(std::move(result_.sites));
@@ -237,40 +238,41 @@ class tuner {
   /// Changed sites are preferred, with their own kinds of lock or with those of the whole program's best. The whole
   /// program's best is taken only if it is surely better still, and by more than a little. `own`: the sites of the
   /// reference.
-  void choose_between_sites_and(const choice& whole, const std::vector<site_seen>& own) {
-    std::vector<lane> lanes = {{.what = result_.best}};
-    choice alike = result_.best;
-    for (site_choice& one : alike.sites)
+  void choose_between_sites_and(const configuration& whole, const std::vector<site_seen>& own) {
+    std::vector<arm> arms = {{.config = result_.best}};
+    configuration alike = result_.best;
+    for (site_setting& one : alike.sites)
       if (std::string kind = kind_under(result_.sites, own, one.site); !kind.empty()) one.kind = std::move(kind);
-    if (!(alike == result_.best)) lanes.push_back({.what = alike});
-    lanes.push_back({.what = whole});
+    if (!(alike == result_.best)) arms.push_back({.config = alike});
+    arms.push_back({.config = whole});
     const phase_record& record =
-        contest(std::string(sites_or_whole), std::move(lanes), second_phase_share, false, false);
-    const std::size_t last = record.lanes.size() - 1;
+        run_comparison(std::string(sites_or_whole), std::move(arms), second_phase_share, false, false);
+    const std::size_t last = record.arms.size() - 1;
     std::size_t best = 0;
-    if (last == 2 && observe::median_interval(round_ratios(record.lanes[1], record.lanes[0], asked_.way)).median > 1)
+    if (last == 2 && observe::median_interval(round_ratios(record.arms[1], record.arms[0], asked_.way)).median > 1)
       best = 1;
-    const std::vector<double> ratios = round_ratios(record.lanes[last], record.lanes[best], asked_.way);
-    const bool pays = surely_better(record.lanes[last], record.lanes[best], asked_.way) &&
+    const std::vector<double> ratios = round_ratios(record.arms[last], record.arms[best], asked_.way);
+    const bool pays = surely_better(record.arms[last], record.arms[best], asked_.way) &&
                       observe::median_interval(ratios).median >= min_gain_of_changing_all;
-    result_.best = record.lanes[pays ? last : best].what;
+    result_.best = record.arms[pays ? last : best].config;
   }
 
   /// Among many comparisons some show a gain by chance. So if several sites were changed, each change has to be surely
   /// better than all the others without it, in fresh rounds.
   void leave_out_needless_changes() {
-    const std::vector<site_choice> changes = result_.best.sites;
+    const std::vector<site_setting> changes = result_.best.sites;
     if (changes.size() < 2 || !going_on()) return;
-    std::vector<lane> lanes = {{.what = result_.best}};
+    std::vector<arm> arms = {{.config = result_.best}};
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      choice without = result_.best;
+      configuration without = result_.best;
       without.sites.erase(without.sites.begin() + static_cast<std::ptrdiff_t>(i));
-      lanes.push_back({.what = std::move(without)});
+      arms.push_back({.config = std::move(without)});
     }
-    const phase_record& record = contest(std::string(each_change), std::move(lanes), second_phase_share, false, false);
+    const phase_record& record =
+        run_comparison(std::string(each_change), std::move(arms), second_phase_share, false, false);
     result_.best.sites.clear();
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      if (surely_better(record.lanes[0], record.lanes[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
+      if (surely_better(record.arms[0], record.arms[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
     }
     // None is needed alone, but together they may be.
     if (result_.best.sites.empty()) result_.best.sites = changes;
@@ -289,35 +291,35 @@ class tuner {
   }
 
   void try_site(const site_seen& site, double share) {
-    std::vector<lane> lanes = {{.what = result_.best}};
+    std::vector<arm> arms = {{.config = result_.best}};
     for (const std::string& kind : site.others) {
-      lanes.push_back({.what = with_site(base(), site.counted.name, kind)});
+      arms.push_back({.config = with_site(base(), site.counted.name, kind)});
     }
-    if (lanes.size() == 1) return;
+    if (arms.size() == 1) return;
     if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
-      cut_short({"site " + site.counted.name, std::move(lanes)});
+      cut_short({"site " + site.counted.name, std::move(arms)});
       return;
     }
-    const phase_record& record = contest("site " + site.counted.name, std::move(lanes), share, true, false);
-    const std::size_t best = leader(record.lanes, asked_.way);
-    if (best != 0 && surely_better(record.lanes[best], record.lanes[0], asked_.way)) {
-      result_.best = record.lanes[best].what;
+    const phase_record& record = run_comparison("site " + site.counted.name, std::move(arms), share, true, false);
+    const std::size_t best = leader(record.arms, asked_.way);
+    if (best != 0 && surely_better(record.arms[best], record.arms[0], asked_.way)) {
+      result_.best = record.arms[best].config;
     }
   }
 
   void prove() {
     const phase_record& record =
-        contest("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
-    const std::vector<double> ratios = round_ratios(record.lanes[1], record.lanes[0], asked_.way);
+        run_comparison("proof", {{.config = result_.reference}, {.config = result_.best}}, 1, false, false);
+    const std::vector<double> ratios = round_ratios(record.arms[1], record.arms[0], asked_.way);
     if (ratios.empty()) return;
     result_.gain = observe::median_interval(ratios);
     result_.proof_rounds = static_cast<unsigned>(ratios.size());
-    result_.proven = surely_better(record.lanes[1], record.lanes[0], asked_.way);
+    result_.proven = surely_better(record.arms[1], record.arms[0], asked_.way);
   }
 
   trial& runs_;
   const question& asked_;
-  const surroundings& world_;
+  const environment& world_;
   const double started_;
   double timeout_seconds_ = min_timeout_seconds;
   bool whole_is_better_ = false;          // the leader for the whole program is better than the reference
@@ -328,20 +330,20 @@ class tuner {
 
 }  // namespace
 
-outcome tune(trial& runs, const question& asked, const surroundings& world) { return tuner(runs, asked, world).run(); }
+outcome tune(trial& runs, const question& asked, const environment& world) { return tuner(runs, asked, world).run(); }
 
 expected_time expected(const question& asked, double run_seconds) {
-  constexpr unsigned usual_lanes_of_a_site = 4;  // what it has, and three other kinds of lock
-  constexpr unsigned lanes_of_the_proof = 2;
+  constexpr unsigned usual_arms_of_a_site = 4;  // what it has, and three other kinds of lock
+  constexpr unsigned arms_of_the_proof = 2;
   const bool counts_apart = !asked.counted_reference.empty();
   const bool is_candidate =
       std::find(asked.candidates.begin(), asked.candidates.end(), asked.counted_reference) != asked.candidates.end();
-  const auto runs_of = [&](std::size_t lanes, bool has_counted_lane) {
-    const bool also = counts_apart && !has_counted_lane;
-    return static_cast<double>(lanes * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
+  const auto runs_of = [&](std::size_t arms, bool has_counted_arm) {
+    const bool also = counts_apart && !has_counted_arm;
+    return static_cast<double>(arms * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
   };
-  const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(lanes_of_the_proof, false);
-  const double sites = asked.by_sites ? max_sites * runs_of(usual_lanes_of_a_site, false) : 0;
+  const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(arms_of_the_proof, false);
+  const double sites = asked.by_sites ? max_sites * runs_of(usual_arms_of_a_site, false) : 0;
   return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner: which configuration of locks (`choice`) makes a program better than the reference, which is what its user
-// has? And is that sure?
+// The tuner: which configuration of locks makes a program better than the reference, which is what its user has? And is
+// that sure?
 //
-//  - Baseline run (`rehearsal`): the reference, once. Does it run, does the metric match, how long does it take? Not
+//  - Baseline run: the reference, once. Does it run, does the metric match, how long does it take? Not
 //    counted.
-//  - Phase 1: the candidates for the whole program are compared with each other (contest.hpp).
+//  - Phase 1: the candidates for the whole program are compared with each other (comparison.hpp).
 //  - Phase 2: the sites that wait most (together 95 % of all waiting, at most 6), one after the other. Each gets the
 //    other kinds of lock while everything else stays. First come the sites of the reference; those of phase 1's winner
 //    only if that is better still. A change is taken if the whole 95 % interval of its ratio to the best so far lies
@@ -16,7 +16,7 @@
 // Configurations that let a thread starve are refused in any phase (fairness.hpp).
 #pragma once
 
-#include "tune/contest.hpp"
+#include "tune/comparison.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
@@ -46,11 +46,11 @@ inline constexpr std::string_view sites_or_whole = "changed sites or whole progr
 /// A comparison that was run.
 struct phase_record {
   std::string name;  ///< "whole program", "site NAME", "proof", or one of the two above
-  std::vector<lane> lanes;
+  std::vector<arm> arms;
 };
 
 /// A comparison that the time limit ended before its rounds.
-struct cut_contest {
+struct cut_comparison {
   std::string name;        ///< as phase_record's
   std::size_t rounds = 0;  ///< those that were run, which its intervals cover; 0: a site that was not tried at all
   unsigned of = 0;         ///< question::rounds
@@ -58,7 +58,7 @@ struct cut_contest {
 
 /// A configuration that was faster or slower, and let a thread starve.
 struct refusal {
-  choice what;
+  configuration config;
   std::string reason;  ///< one sentence, with figures
 };
 
@@ -69,8 +69,8 @@ struct outcome {
   /// if nothing counts for it.
   std::vector<site_seen> reference_sites;
   std::size_t reference_runs = 0;  ///< how many runs reference_sites adds up
-  choice reference;
-  choice best;                   ///< the result of phases 1 and 2; the reference if nothing looked better
+  configuration reference;
+  configuration best;            ///< the result of phases 1 and 2; the reference if nothing looked better
   bool proven = false;           ///< phase 3 says that best is better than the reference
   observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;     ///< rounds that `gain` is based on
@@ -78,7 +78,7 @@ struct outcome {
   /// Why the run that counts for the reference failed, so that starving was not judged. Empty if it was judged.
   std::string unjudged;
   bool interrupted = false;
-  std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty if the time was enough
+  std::vector<cut_comparison> cut_short;  ///< in the order of measuring; empty if the time was enough
   std::string broken;  ///< why the reference itself failed, one sentence: there is nothing to compare with
   double seconds = 0;  ///< for everything
 
@@ -88,7 +88,7 @@ struct outcome {
   }
 };
 
-outcome tune(trial& runs, const question& asked, const surroundings& world);
+outcome tune(trial& runs, const question& asked, const environment& world);
 
 /// For runs of that length. Counts each comparison with its rounds, without dropped losers and added rounds.
 expected_time expected(const question& asked, double run_seconds);

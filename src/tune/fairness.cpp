@@ -23,12 +23,12 @@ const site_record* find_site(const measured& in, const std::string& name) {
 
 /// The same site in the other run. A lock without an initialiser is named by its first thread. If the name is missing
 /// there, it takes the site with the most waiting whose name is not in this run.
-const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
+const site_record* same_site(const site_record& site, const measured& run, const measured& reference) {
   const site_record* same = find_site(reference, site.name);
   if (same != nullptr) return same;
-  for (const site_seen& seen : reference.sites) {
-    const bool free = seen.counted.kind == site.kind && find_site(one, seen.counted.name) == nullptr;
-    if (free && (same == nullptr || seen.counted.all_wait_ns() > same->all_wait_ns())) same = &seen.counted;
+  for (const site_seen& candidate : reference.sites) {
+    const bool free = candidate.counted.kind == site.kind && find_site(run, candidate.counted.name) == nullptr;
+    if (free && (same == nullptr || candidate.counted.all_wait_ns() > same->all_wait_ns())) same = &candidate.counted;
   }
   return same;
 }
@@ -40,20 +40,20 @@ bool is_compared(const std::string& kind, const measured& reference) {
                      [](const site_seen& seen) { return seen.counted.kind == "spinlock"; });
 }
 
-void put_share(const site_record& site, const site_record& same, const measured& one, const measured& reference,
-               round_fairness& made) {
-  const std::vector<observe::thread_turns> threads = observe::compared_threads(site.by_thread, ns_of(one.seconds));
-  const std::optional<observe::slow_thread> slow = observe::slowest_thread(threads, ns_of(one.seconds));
+void put_share(const site_record& site, const site_record& same, const measured& run, const measured& reference,
+               round_fairness& fairness) {
+  const std::vector<observe::thread_turns> threads = observe::compared_threads(site.by_thread, ns_of(run.seconds));
+  const std::optional<observe::slow_thread> slow = observe::slowest_thread(threads, ns_of(run.seconds));
   if (!slow) return;
   const double share =
       observe::share_of_rank(observe::compared_threads(same.by_thread, ns_of(reference.seconds)), slow->rank);
   // A thread that had nothing can lose nothing.
   if (share == 0) return;
   // The criterion is the part of its share that is left: the smallest of all sites counts.
-  if (!made.share_site.empty() && slow->share * made.reference_share >= made.share * share) return;
-  made.share = slow->share;
-  made.reference_share = share;
-  made.share_site = site.name;
+  if (!fairness.share_site.empty() && slow->share * fairness.reference_share >= fairness.share * share) return;
+  fairness.share = slow->share;
+  fairness.reference_share = share;
+  fairness.share_site = site.name;
 }
 
 std::string duration(double ns) {
@@ -98,22 +98,23 @@ std::string usual_site(const std::vector<round_fairness>& rounds, Chosen chosen,
 
 }  // namespace
 
-round_fairness held_against(const measured& one, const measured& reference) {
-  round_fairness made;
-  for (const site_seen& seen : reference.sites) {
-    if (is_compared(seen.counted.kind, reference))
-      made.reference_max_wait_ns = std::max(made.reference_max_wait_ns, seen.counted.max_wait_ns);
+round_fairness held_against(const measured& run, const measured& reference) {
+  round_fairness fairness;
+  for (const site_seen& site : reference.sites) {
+    if (is_compared(site.counted.kind, reference))
+      fairness.reference_max_wait_ns = std::max(fairness.reference_max_wait_ns, site.counted.max_wait_ns);
   }
-  for (const site_seen& seen : one.sites) {
-    const site_record& site = seen.counted;
+  for (const site_seen& own : run.sites) {
+    const site_record& site = own.counted;
     if (!is_compared(site.kind, reference)) continue;
-    if (site.max_wait_ns > made.max_wait_ns) {
-      made.max_wait_ns = site.max_wait_ns;
-      made.wait_site = site.name;
+    if (site.max_wait_ns > fairness.max_wait_ns) {
+      fairness.max_wait_ns = site.max_wait_ns;
+      fairness.wait_site = site.name;
     }
-    if (const site_record* const same = same_site(site, one, reference)) put_share(site, *same, one, reference, made);
+    if (const site_record* const same = same_site(site, run, reference))
+      put_share(site, *same, run, reference, fairness);
   }
-  return made;
+  return fairness;
 }
 
 std::size_t fairness_record::bad() const {

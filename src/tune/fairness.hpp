@@ -37,7 +37,7 @@ struct round_fairness {
   bool is_bad() const { return waits_too_long() || starves(); }
 };
 
-round_fairness held_against(const measured& one, const measured& reference);
+round_fairness held_against(const measured& run, const measured& reference);
 
 /// The rounds of a configuration that were judged.
 struct fairness_record {

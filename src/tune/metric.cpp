@@ -16,9 +16,9 @@ constexpr std::size_t max_shown_letters = 120;
 
 std::regex compiled(const std::string& text) {
   try {
-    std::regex made(text, std::regex::ECMAScript);
-    if (made.mark_count() == 1) return made;
-    throw metric_error("'" + text + "' has " + std::to_string(made.mark_count()) +
+    std::regex regex(text, std::regex::ECMAScript);
+    if (regex.mark_count() == 1) return regex;
+    throw metric_error("'" + text + "' has " + std::to_string(regex.mark_count()) +
                        " capture groups; allowed: exactly one, around the number, for example 'rate: ([0-9.]+)'");
   } catch (const std::regex_error& error) {
     throw metric_error("'" + text + "' is not a regular expression: " + error.what());

@@ -74,18 +74,18 @@ policies::policies(const std::vector<std::string>& candidates, offered_attempts 
   }
 }
 
-std::optional<policy::policy_set> policies::of(const choice& what) const {
-  std::optional<policy::policy_set> policy = by_name_.at(what.candidate);
+std::optional<policy::policy_set> policies::of(const configuration& config) const {
+  std::optional<policy::policy_set> policy = by_name_.at(config.candidate);
   if (!policy) return policy;
-  for (const site_choice& one : what.sites) {
+  for (const site_setting& setting : config.sites) {
     auto at = std::find_if(policy->sites.begin(), policy->sites.end(),
-                           [&](const auto& known) { return known.first == one.site; });
+                           [&](const auto& known) { return known.first == setting.site; });
     if (at == policy->sites.end()) {
       policy::packed unsaid;
       unsaid.counting = policy->defaults.counting;
-      at = policy->sites.insert(at, {one.site, unsaid});
+      at = policy->sites.insert(at, {setting.site, unsaid});
     }
-    apply(one.kind, at->second);
+    apply(setting.kind, at->second);
   }
   return policy;
 }

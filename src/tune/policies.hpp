@@ -21,8 +21,8 @@ class policies {
   /// `unmodified`, names of policies and policy files. Throws policy::policy_error for those that cannot be read.
   policies(const std::vector<std::string>& candidates, offered_attempts machine);
 
-  /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
-  std::optional<policy::policy_set> of(const choice& what) const;
+  /// What `config` means; none for the unmodified program. Requires: its candidate was given to the constructor.
+  std::optional<policy::policy_set> of(const configuration& config) const;
 
   /// The site as a run under `policy` counted it.
   site_seen seen(const observe::site_record& counted, const std::optional<policy::policy_set>& policy) const;

@@ -28,8 +28,8 @@ program_trial::program_trial(std::vector<std::string> command, std::optional<met
   launch::check_takes_library(launch::find_program(command_.front()));
 }
 
-measured program_trial::run(const choice& what, double timeout_seconds) {
-  const std::optional<policy::policy_set> policy = policy_of(what);
+measured program_trial::run(const configuration& config, double timeout_seconds) {
+  const std::optional<policy::policy_set> policy = policy_of(config);
   launch::options options;
   options.command = command_;
   options.preload = policy.has_value();
@@ -46,7 +46,7 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   others_s_ += ended.others_s;
   measured result = judged(ended);
   if (ended.interrupted == 0) {
-    doubts_.add({name_of(what), ended.wall_s, ended.exit_status, ended.output, ended.output_cut, ended.timed_out,
+    doubts_.add({name_of(config), ended.wall_s, ended.exit_status, ended.output, ended.output_cut, ended.timed_out,
                  ended.read_in_vain, ended.without_library});
   }
   if (!ended.priority_ignored_at.empty()) {
@@ -79,9 +79,9 @@ measured program_trial::judged(const launch::result& ended) const {
     result.failure = std::string("it reads its standard input, which is ") + left +
                      " that not every run can read; give it as a file: --input FILE (/dev/null: nothing)";
   } else if (number_) {
-    metric::found found = number_->in(ended.output);
-    result.value = found.value;
-    result.failure = std::move(found.failure);
+    metric::found number = number_->in(ended.output);
+    result.value = number.value;
+    result.failure = std::move(number.failure);
   }
   return result;
 }

@@ -27,10 +27,10 @@ class program_trial final : public trial {
   /// A run fails when the program does not end with status 0, or takes too long, or the metric finds nothing. It also
   /// fails when the program reads its input, while that stands at this process' standard input, which no run can have.
   /// Throws launch::cannot_start.
-  measured run(const choice& what, double timeout_seconds) override;
+  measured run(const configuration& config, double timeout_seconds) override;
 
-  /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
-  std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
+  /// What `config` means; none for the unmodified program. Requires: its candidate was given to the constructor.
+  std::optional<policy::policy_set> policy_of(const configuration& config) const { return policies_.of(config); }
 
   bool interrupted() const noexcept { return interrupted_; }  ///< this process got a signal while the program ran
   unsigned threads() const noexcept { return threads_; }      ///< the maximum that a run was seen to have; at least 1

@@ -15,23 +15,23 @@ std::string number(double value) {
   return text;
 }
 
-std::string interval_words(const observe::interval& found) {
+std::string interval_words(const observe::interval& interval) {
   char coverage[32];
-  std::snprintf(coverage, sizeof coverage, "%.3g %%", found.coverage >= 0.95 ? 95.0 : 100 * found.coverage);
-  return std::string(coverage) + " interval " + number(found.low95) + " to " + number(found.high95);
+  std::snprintf(coverage, sizeof coverage, "%.3g %%", interval.coverage >= 0.95 ? 95.0 : 100 * interval.coverage);
+  return std::string(coverage) + " interval " + number(interval.low95) + " to " + number(interval.high95);
 }
 
-std::string chosen_word(const std::string& phase, const outcome& found) {
-  if (phase == "proof") return found.proven ? "proven better" : "not proven better";
+std::string chosen_word(const std::string& phase, const outcome& result) {
+  if (phase == "proof") return result.proven ? "proven better" : "not proven better";
   return phase == "whole program" ? "best" : "taken";
 }
 
-std::string status_of(const table_row& row, const outcome& found) {
-  const std::string round = std::to_string(row.what->ended_in);
-  if (row.what->status == lane_status::failed) return "failed in round " + round + ": " + row.what->reason;
-  if (row.what->status == lane_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
-  if (row.what->status == lane_status::refused) return "refused in round " + round + ": " + row.what->reason;
-  if (row.winner) return chosen_word(row.phase, found);
+std::string status_of(const table_row& row, const outcome& result) {
+  const std::string round = std::to_string(row.arm->ended_in);
+  if (row.arm->status == arm_status::failed) return "failed in round " + round + ": " + row.arm->reason;
+  if (row.arm->status == arm_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
+  if (row.arm->status == arm_status::refused) return "refused in round " + round + ": " + row.arm->reason;
+  if (row.winner) return chosen_word(row.phase, result);
   if (row.reference) {
     const bool is_about_sites =
         row.phase.starts_with("site ") || row.phase == sites_or_whole || row.phase == each_change;
@@ -46,105 +46,105 @@ std::string status_of(const table_row& row, const outcome& found) {
                                         : "not surely better";
 }
 
-bool won(const phase_record& phase, std::size_t lane_index, const outcome& found, observe::better way) {
-  if (phase.name == "proof") return lane_index == 1 && found.proven;
-  if (lane_index == 0 || phase.name == each_change || leader(phase.lanes, way) != lane_index) return false;
-  return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
+bool won(const phase_record& phase, std::size_t arm_index, const outcome& result, observe::better way) {
+  if (phase.name == "proof") return arm_index == 1 && result.proven;
+  if (arm_index == 0 || phase.name == each_change || leader(phase.arms, way) != arm_index) return false;
+  return phase.name == "whole program" || surely_better(phase.arms[arm_index], phase.arms[0], way);
 }
 
-const refusal* refusal_of(const outcome& found, const choice& what) {
-  const auto at =
-      std::find_if(found.refused.begin(), found.refused.end(), [&](const refusal& one) { return one.what == what; });
-  return at == found.refused.end() ? nullptr : &*at;
+const refusal* refusal_of(const outcome& result, const configuration& config) {
+  const auto at = std::find_if(result.refused.begin(), result.refused.end(),
+                               [&](const refusal& one) { return one.config == config; });
+  return at == result.refused.end() ? nullptr : &*at;
 }
 
 /// ", except what was refused: 'tatas', 'mutex'"; empty if nothing was refused.
-std::string refused_names(const outcome& found) {
+std::string refused_names(const outcome& result) {
   std::string names;
-  for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.what) + "'";
+  for (const refusal& one : result.refused) names += (names.empty() ? "'" : ", '") + name_of(one.config) + "'";
   return names.empty() ? names : ", except what was refused: " + names;
 }
 
-bool every_candidate_failed(const outcome& found) {
-  if (found.phases.empty()) return false;
-  const std::vector<lane>& lanes = found.phases.front().lanes;
-  return std::all_of(lanes.begin() + 1, lanes.end(), [](const lane& one) { return one.status == lane_status::failed; });
+bool every_candidate_failed(const outcome& result) {
+  if (result.phases.empty()) return false;
+  const std::vector<arm>& arms = result.phases.front().arms;
+  return std::all_of(arms.begin() + 1, arms.end(), [](const arm& one) { return one.status == arm_status::failed; });
 }
 
-observe::point point_of(const table_row& row, const described& what) {
-  observe::point made;
-  made.workload = what.workload;
-  made.params = what.params;
-  made.params["phase"] = row.phase;
-  made.threads = what.threads;
-  made.place = what.place;
-  made.subject = name_of(row.what->what);
-  made.metric = what.metric;
-  made.unit = what.unit;
-  made.way = what.way;
-  made.values = row.what->values;
-  if (row.what->status == lane_status::failed)
-    made.faults.push_back("round " + std::to_string(row.what->ended_in) + ": " + row.what->reason);
-  for (const site_seen& site : row.what->sites) made.sites.push_back(site.counted);
-  return made;
+observe::point point_of(const table_row& row, const described& tuned) {
+  observe::point point;
+  point.workload = tuned.workload;
+  point.params = tuned.params;
+  point.params["phase"] = row.phase;
+  point.threads = tuned.threads;
+  point.placement = tuned.placement;
+  point.subject = name_of(row.arm->config);
+  point.metric = tuned.metric;
+  point.unit = tuned.unit;
+  point.way = tuned.way;
+  point.values = row.arm->values;
+  if (row.arm->status == arm_status::failed)
+    point.faults.push_back("round " + std::to_string(row.arm->ended_in) + ": " + row.arm->reason);
+  for (const site_seen& site : row.arm->sites) point.sites.push_back(site.counted);
+  return point;
 }
 
 /// Round by round, so that the refusal can be checked.
 json fairness_json(const fairness_record& record) {
-  json made = {{"bad_rounds", record.bad()}};
-  for (const round_fairness& one : record.rounds) {
-    json round = {{"max_wait_ns", one.max_wait_ns}, {"reference_max_wait_ns", one.reference_max_wait_ns}};
-    if (!one.wait_site.empty()) round["site"] = one.wait_site;
-    if (!one.share_site.empty()) {
+  json fairness = {{"bad_rounds", record.bad()}};
+  for (const round_fairness& judged : record.rounds) {
+    json round = {{"max_wait_ns", judged.max_wait_ns}, {"reference_max_wait_ns", judged.reference_max_wait_ns}};
+    if (!judged.wait_site.empty()) round["site"] = judged.wait_site;
+    if (!judged.share_site.empty()) {
       round["slowest_thread"] = {
-          {"share", one.share}, {"reference_share", one.reference_share}, {"site", one.share_site}};
+          {"share", judged.share}, {"reference_share", judged.reference_share}, {"site", judged.share_site}};
     }
-    if (one.is_bad()) round["bad"] = true;
-    made["rounds"].push_back(std::move(round));
+    if (judged.is_bad()) round["bad"] = true;
+    fairness["rounds"].push_back(std::move(round));
   }
-  return made;
+  return fairness;
 }
 
 json row_json(const table_row& row) {
-  json made = {{"phase", row.phase}, {"candidate", name_of(row.what->what)}, {"status", row.status}};
-  if (row.reference) made["reference"] = true;
-  if (row.winner) made["winner"] = true;
-  if (row.what->status == lane_status::refused) made["refused"] = row.what->reason;
+  json line = {{"phase", row.phase}, {"candidate", name_of(row.arm->config)}, {"status", row.status}};
+  if (row.reference) line["reference"] = true;
+  if (row.winner) line["winner"] = true;
+  if (row.arm->status == arm_status::refused) line["refused"] = row.arm->reason;
   if (row.slow) {
-    made["slowdown"]["factor"] = row.slow->factor;
+    line["slowdown"]["factor"] = row.slow->factor;
     if (!row.slow->site.empty()) {
-      made["slowdown"]["site"] = row.slow->site;
-      made["slowdown"]["added_wait_ns"] = row.slow->added_wait_ns;
+      line["slowdown"]["site"] = row.slow->site;
+      line["slowdown"]["added_wait_ns"] = row.slow->added_wait_ns;
     }
   }
-  if (!row.what->fairness.rounds.empty()) made["fairness"] = fairness_json(row.what->fairness);
+  if (!row.arm->fairness.rounds.empty()) line["fairness"] = fairness_json(row.arm->fairness);
   if (row.ratio.median != 0) {
-    made["ratio"] = row.ratio.median;
-    made["low95"] = row.ratio.low95;
-    made["high95"] = row.ratio.high95;
-    made["coverage"] = row.ratio.coverage;
+    line["ratio"] = row.ratio.median;
+    line["low95"] = row.ratio.low95;
+    line["high95"] = row.ratio.high95;
+    line["coverage"] = row.ratio.coverage;
   }
-  return made;
+  return line;
 }
 
 }  // namespace
 
-std::vector<table_row> table_of(const outcome& found, observe::better way) {
+std::vector<table_row> table_of(const outcome& result, observe::better way) {
   std::vector<table_row> table;
-  for (const phase_record& phase : found.phases) {
-    for (std::size_t i = 0; i < phase.lanes.size(); ++i) {
+  for (const phase_record& phase : result.phases) {
+    for (std::size_t i = 0; i < phase.arms.size(); ++i) {
       table_row row;
       row.phase = phase.name;
-      row.what = &phase.lanes[i];
+      row.arm = &phase.arms[i];
       row.reference = i == 0;
-      row.winner = won(phase, i, found, way);
+      row.winner = won(phase, i, result, way);
       const std::vector<double> ratios =
-          i == 0 ? std::vector<double>{} : round_ratios(phase.lanes[i], phase.lanes[0], way);
+          i == 0 ? std::vector<double>{} : round_ratios(phase.arms[i], phase.arms[0], way);
       if (!ratios.empty()) row.ratio = observe::median_interval(ratios);
-      const bool is_compared = i != 0 && phase.name == "whole program" && phase.lanes[i].status != lane_status::failed;
-      if (is_compared && would_drop(phase.lanes[0], phase.lanes[i], way))
-        row.slow = slowdown_of(phase.lanes[i], row.ratio, found);
-      row.status = status_of(row, found);
+      const bool is_compared = i != 0 && phase.name == "whole program" && phase.arms[i].status != arm_status::failed;
+      if (is_compared && would_drop(phase.arms[0], phase.arms[i], way))
+        row.slow = slowdown_of(phase.arms[i], row.ratio, result);
+      row.status = status_of(row, result);
       if (row.slow) row.status += "; rejected: " + words_of(*row.slow);
       table.push_back(std::move(row));
     }
@@ -152,91 +152,92 @@ std::vector<table_row> table_of(const outcome& found, observe::better way) {
   return table;
 }
 
-std::string verdict_words(const outcome& found, const described& what) {
-  const std::string best = "'" + name_of(found.best) + "'";
-  if (!found.broken.empty()) return "Nothing can be said: " + found.broken + ".";
-  if (found.proven) {
-    return best + " is " + number(found.gain.median) + " times as " + what.better_word + " as what you have (" +
-           interval_words(found.gain) + ", " + std::to_string(found.proof_rounds) + " rounds).";
+std::string verdict_words(const outcome& result, const described& tuned) {
+  const std::string best = "'" + name_of(result.best) + "'";
+  if (!result.broken.empty()) return "Nothing can be said: " + result.broken + ".";
+  if (result.proven) {
+    return best + " is " + number(result.gain.median) + " times as " + tuned.better_word + " as what you have (" +
+           interval_words(result.gain) + ", " + std::to_string(result.proof_rounds) + " rounds).";
   }
-  if (found.interrupted) return "Interrupted before a gain was proven: keep what you have.";
-  if (every_candidate_failed(found)) return "Keep what you have: every candidate failed.";
-  if (const refusal* const best_refused = refusal_of(found, found.best))
+  if (result.interrupted) return "Interrupted before a gain was proven: keep what you have.";
+  if (every_candidate_failed(result)) return "Keep what you have: every candidate failed.";
+  if (const refusal* const best_refused = refusal_of(result, result.best))
     return "Keep what you have: " + best + " looked best, but was refused: " + best_refused->reason + ".";
-  if (found.best == found.reference) {
-    return "Keep what you have: nothing that was tried is better" + refused_names(found) +
-           (found.cut_short.empty() ? "." : ", but the time was up before all rounds were run.");
+  if (result.best == result.reference) {
+    return "Keep what you have: nothing that was tried is better" + refused_names(result) +
+           (result.cut_short.empty() ? "." : ", but the time was up before all rounds were run.");
   }
-  if (found.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
+  if (result.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
   return "Keep what you have: " + best + " looked best, but in fresh rounds a gain is not sure (" +
-         number(found.gain.median) + " times as " + what.better_word + ", " + interval_words(found.gain) + ", " +
-         std::to_string(found.proof_rounds) + " rounds).";
+         number(result.gain.median) + " times as " + tuned.better_word + ", " + interval_words(result.gain) + ", " +
+         std::to_string(result.proof_rounds) + " rounds).";
 }
 
-std::string time_words(const outcome& found) {
-  if (found.cut_short.empty()) return {};
+std::string time_words(const outcome& result) {
+  if (result.cut_short.empty()) return {};
   std::string words = "The time was up before all rounds were run; the intervals cover those that were: ";
   bool too_few = false;
-  for (const cut_contest& one : found.cut_short) {
-    if (&one != &found.cut_short.front()) words += "; ";
-    words += one.name + ", " + std::to_string(one.rounds) + " of " + std::to_string(one.of) + " rounds";
-    too_few = too_few || one.rounds < min_proof_rounds;
+  for (const cut_comparison& comparison : result.cut_short) {
+    if (&comparison != &result.cut_short.front()) words += "; ";
+    words +=
+        comparison.name + ", " + std::to_string(comparison.rounds) + " of " + std::to_string(comparison.of) + " rounds";
+    too_few = too_few || comparison.rounds < min_proof_rounds;
   }
   if (!too_few) return words + ".";
   return words + ". Fewer than " + std::to_string(min_proof_rounds) + " give no interval of 95 %.";
 }
 
-std::vector<std::string> refusal_words(const outcome& found) {
+std::vector<std::string> refusal_words(const outcome& result) {
   std::vector<std::string> list;
-  list.reserve(found.refused.size() + 1);
-  for (const refusal& one : found.refused)
-    list.push_back("'" + name_of(one.what) + "' was refused: " + one.reason + ".");
-  if (!found.unjudged.empty())
+  list.reserve(result.refused.size() + 1);
+  for (const refusal& one : result.refused)
+    list.push_back("'" + name_of(one.config) + "' was refused: " + one.reason + ".");
+  if (!result.unjudged.empty())
     list.push_back("Whether a policy lets a thread starve was not judged, as what counts for '" +
-                   name_of(found.reference) + "' failed: " + found.unjudged + ".");
+                   name_of(result.reference) + "' failed: " + result.unjudged + ".");
   return list;
 }
 
-void put(observe::document& into, const outcome& found, const described& what, const std::string& policy) {
-  json made = {{"verdict", verdict_words(found, what)},
-               {"proven", found.proven},
-               {"reference", name_of(found.reference)},
-               {"winner", name_of(found.proven ? found.best : found.reference)},
-               {"metric", what.metric},
-               {"unit", what.unit},
-               {"better", what.way == observe::better::higher ? "higher" : "lower"}};
-  if (found.proof_rounds != 0) {
-    made["gain"] = {{"median", found.gain.median},
-                    {"low95", found.gain.low95},
-                    {"high95", found.gain.high95},
-                    {"coverage", found.gain.coverage},
-                    {"rounds", found.proof_rounds}};
+void put(observe::document& into, const outcome& result, const described& tuned, const std::string& policy) {
+  json section = {{"verdict", verdict_words(result, tuned)},
+                  {"proven", result.proven},
+                  {"reference", name_of(result.reference)},
+                  {"winner", name_of(result.proven ? result.best : result.reference)},
+                  {"metric", tuned.metric},
+                  {"unit", tuned.unit},
+                  {"better", tuned.way == observe::better::higher ? "higher" : "lower"}};
+  if (result.proof_rounds != 0) {
+    section["gain"] = {{"median", result.gain.median},
+                       {"low95", result.gain.low95},
+                       {"high95", result.gain.high95},
+                       {"coverage", result.gain.coverage},
+                       {"rounds", result.proof_rounds}};
   }
-  for (const cut_contest& one : found.cut_short) {
-    made["out_of_time"] = true;
-    made["cut_short"].push_back({{"phase", one.name}, {"rounds", one.rounds}, {"of", one.of}});
+  for (const cut_comparison& comparison : result.cut_short) {
+    section["out_of_time"] = true;
+    section["cut_short"].push_back({{"phase", comparison.name}, {"rounds", comparison.rounds}, {"of", comparison.of}});
   }
-  json& rows = made["table"] = json::array();
-  for (const table_row& row : table_of(found, what.way)) {
-    json one = row_json(row);
+  json& rows = section["table"] = json::array();
+  for (const table_row& row : table_of(result, tuned.way)) {
+    json member = row_json(row);
     // An arm that the user's interruption kept from running is no measurement.
-    if (!row.what->values.empty() || row.what->status == lane_status::failed) {
-      one["point"] = into.points.size();
-      into.points.push_back(point_of(row, what));
+    if (!row.arm->values.empty() || row.arm->status == arm_status::failed) {
+      member["point"] = into.points.size();
+      into.points.push_back(point_of(row, tuned));
     }
-    rows.push_back(std::move(one));
+    rows.push_back(std::move(member));
   }
-  for (const left_out& one : what.others)
-    made["left_out"].push_back({{"candidates", one.names}, {"reason", one.reason}});
-  for (const refusal& one : found.refused)
-    made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
-  if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
-  for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
-  if (!what.warnings.empty()) made["warnings"] = what.warnings;
-  if (!what.crowd.empty()) made["crowd"] = what.crowd;
-  if (!policy.empty()) made["policy"] = policy;
-  into.interrupted = found.interrupted;
-  into.more["tune"] = std::move(made);
+  for (const left_out& one : tuned.others)
+    section["left_out"].push_back({{"candidates", one.names}, {"reason", one.reason}});
+  for (const refusal& one : result.refused)
+    section["refused"].push_back({{"candidate", name_of(one.config)}, {"reason", one.reason}});
+  if (!result.unjudged.empty()) section["unjudged"] = result.unjudged;
+  for (const site_seen& site : result.sites) section["sites"].push_back(observe::to_json(site.counted));
+  if (!tuned.warnings.empty()) section["warnings"] = tuned.warnings;
+  if (!tuned.crowd.empty()) section["crowd"] = tuned.crowd;
+  if (!policy.empty()) section["policy"] = policy;
+  into.interrupted = result.interrupted;
+  into.more["tune"] = std::move(section);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -18,7 +18,7 @@ struct described {
   std::string workload;  ///< the program's name, or the built-in workload
   observe::json params = observe::json::object();
   unsigned threads = 1;
-  std::string place = "none";
+  std::string placement = "none";
   std::string metric = "wall time";
   std::string unit = "s";
   observe::better way = observe::better::lower;
@@ -31,7 +31,7 @@ struct described {
 /// An arm of a comparison.
 struct table_row {
   std::string phase;
-  const lane* what = nullptr;
+  const tune::arm* arm = nullptr;
   bool reference = false;             ///< what the other arms of its phase are compared with
   bool winner = false;                ///< what its phase chose
   observe::interval ratio;            ///< to the reference of its phase; coverage 0 and median 0 if there is none
@@ -40,20 +40,20 @@ struct table_row {
                                       ///< "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
 };
 
-/// In the order of measuring. Keeps pointers into `found`.
-std::vector<table_row> table_of(const outcome& found, observe::better way);
+/// In the order of measuring. Keeps pointers into `result`.
+std::vector<table_row> table_of(const outcome& result, observe::better way);
 
 /// The verdict in one sentence: the gain with its interval, or why to keep the reference.
-std::string verdict_words(const outcome& found, const described& what);
+std::string verdict_words(const outcome& result, const described& tuned);
 
 /// Which comparisons the time limit ended, and after how many rounds. Empty if the time was enough.
-std::string time_words(const outcome& found);
+std::string time_words(const outcome& result);
 
 /// What was refused and why, or why nothing could be refused, one sentence each.
-std::vector<std::string> refusal_words(const outcome& found);
+std::vector<std::string> refusal_words(const outcome& result);
 
 /// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file; empty if
 /// there is none.
-void put(observe::document& into, const outcome& found, const described& what, const std::string& policy);
+void put(observe::document& into, const outcome& result, const described& tuned, const std::string& policy);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

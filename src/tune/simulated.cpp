@@ -42,17 +42,17 @@ sim::image_request request_of(const simulated_program& program, const std::optio
 }
 
 /// Why a run that ended has no value; empty if it has one.
-std::string failure_of(const sim::image_result& seen) {
-  std::string why = seen.failure;
+std::string failure_of(const sim::image_result& run) {
+  std::string why = run.failure;
   if (!why.empty()) return why;
-  if (seen.signal != 0) {
-    why = "it was ended by signal " + std::to_string(seen.signal);
-  } else if (seen.status != 0) {
-    why = "its exit status was " + std::to_string(seen.status);
+  if (run.signal != 0) {
+    why = "it was ended by signal " + std::to_string(run.signal);
+  } else if (run.status != 0) {
+    why = "its exit status was " + std::to_string(run.status);
   } else {
     return why;
   }
-  return why + "; " + last_lines(seen.messages);
+  return why + "; " + last_lines(run.messages);
 }
 
 }  // namespace
@@ -65,25 +65,25 @@ offered_attempts offered_by(const sim::machine_model& model) {
               attempts && (model.htm_always_abort != 0 || model.htm_nesting > machine::detail::warm_extra_depth)};
 }
 
-simulated_trial::simulated_trial(simulated_program what, std::optional<metric> number,
+simulated_trial::simulated_trial(simulated_program program, std::optional<metric> number,
                                  const std::vector<std::string>& candidates, bool (*stop)() noexcept)
-    : program_(std::move(what)),
+    : program_(std::move(program)),
       number_(std::move(number)),
       policies_(candidates, offered_by(program_.model)),
       stop_(stop) {}
 
-measured simulated_trial::run(const choice& what, double timeout_seconds) {
-  return run(policies_.of(what), timeout_seconds);
+measured simulated_trial::run(const configuration& config, double timeout_seconds) {
+  return run(policies_.of(config), timeout_seconds);
 }
 
 measured simulated_trial::run(const std::optional<policy::policy_set>& policy, double timeout_seconds) {
   measured result;
-  sim::image_result seen;
+  sim::image_result run;
   const double start = now_seconds();
   this_run = {timeout_seconds > 0 ? start + timeout_seconds : 0, stop_};
   try {
-    seen = sim::run_image(request_of(program_, policy));
-    result.failure = failure_of(seen);
+    run = sim::run_image(request_of(program_, policy));
+    result.failure = failure_of(run);
   } catch (const sim::image_error& error) {
     result.failure = this_run.is_late() ? "it took too long and was ended" : error.what();
   }
@@ -91,14 +91,14 @@ measured simulated_trial::run(const std::optional<policy::policy_set>& policy, d
   result.seconds = now_seconds() - start;
   if (!result.failure.empty()) return result;
   if (number_) {
-    metric::found found = number_->in(seen.messages);
-    result.value = found.value;
-    result.failure = std::move(found.failure);
+    metric::found number = number_->in(run.messages);
+    result.value = number.value;
+    result.failure = std::move(number.failure);
   } else {
-    result.value = static_cast<double>(seen.number("time_cycles")) / (program_.model.core_mhz * 1e6);
+    result.value = static_cast<double>(run.number("time_cycles")) / (program_.model.core_mhz * 1e6);
   }
-  threads_ = std::max(threads_, static_cast<unsigned>(seen.number("threads")));
-  for (observe::site_record& site : observe::recorded_sites(seen.records)) {
+  threads_ = std::max(threads_, static_cast<unsigned>(run.number("threads")));
+  for (observe::site_record& site : observe::recorded_sites(run.records)) {
     if (site.heeded != 0) site.kind = "named";
     result.sites.push_back(policies_.seen(site, policy));
   }

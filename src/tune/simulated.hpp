@@ -28,16 +28,16 @@ class simulated_trial final : public trial {
   /// Candidates are as for program_trial. Without a metric the value of a run is its whole simulated time in seconds. A
   /// run has nothing to read. `stop` is asked ten times a second whether the run is to end. Throws
   /// policy::policy_error.
-  simulated_trial(simulated_program what, std::optional<metric> number, const std::vector<std::string>& candidates,
+  simulated_trial(simulated_program program, std::optional<metric> number, const std::vector<std::string>& candidates,
                   bool (*stop)() noexcept);
 
   /// Runs fail as those of program_trial do, and if the simulation cannot go on (deadlock, crash). Each seed is another
   /// run. So rounds differ as much as chance on that machine makes them differ. The threads' shares of the turns at a
   /// site are not counted.
-  measured run(const choice& what, double timeout_seconds) override;
+  measured run(const configuration& config, double timeout_seconds) override;
   measured run(const std::optional<policy::policy_set>& policy, double timeout_seconds);
 
-  std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
+  std::optional<policy::policy_set> policy_of(const configuration& config) const { return policies_.of(config); }
   unsigned threads() const noexcept { return threads_; }  ///< the maximum that a run had at one time; at least 1
 
  private:

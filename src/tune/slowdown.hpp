@@ -20,9 +20,9 @@ struct slowdown {
 
 /// For an arm of the comparison for the whole program, with its ratio to the reference. None if the arm is not that
 /// slow.
-std::optional<slowdown> slowdown_of(const lane& one, const observe::interval& ratio, const outcome& found);
+std::optional<slowdown> slowdown_of(const arm& slow_arm, const observe::interval& ratio, const outcome& result);
 
 /// "1.6 times as slow as what you have; its threads wait 0.42 s more in a run at push@queue.cpp:12".
-std::string words_of(const slowdown& found);
+std::string words_of(const slowdown& slow);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

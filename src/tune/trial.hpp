@@ -11,23 +11,23 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
 /// One site, and the kind of lock that it gets.
-struct site_choice {
+struct site_setting {
   std::string site;
   std::string kind;
-  bool operator==(const site_choice&) const = default;
+  bool operator==(const site_setting&) const = default;
 };
 
 /// A configuration to run with: a candidate for the whole program, with other locks at some sites.
-struct choice {
+struct configuration {
   std::string candidate;
-  std::vector<site_choice> sites;
-  bool operator==(const choice&) const = default;
+  std::vector<site_setting> sites;
+  bool operator==(const configuration&) const = default;
 };
 
 /// "mutex", "mutex; push@queue.cpp:12: lock=ticket".
-inline std::string name_of(const choice& what) {
-  std::string name = what.candidate;
-  for (const site_choice& one : what.sites) name += "; " + one.site + ": " + one.kind;
+inline std::string name_of(const configuration& config) {
+  std::string name = config.candidate;
+  for (const site_setting& one : config.sites) name += "; " + one.site + ": " + one.kind;
   return name;
 }
 
@@ -51,7 +51,7 @@ class trial {
   virtual ~trial() = default;
 
   /// Runs once. A run that takes longer than `timeout_seconds` (0: no limit) is ended and fails.
-  virtual measured run(const choice& what, double timeout_seconds) = 0;
+  virtual measured run(const configuration& config, double timeout_seconds) = 0;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

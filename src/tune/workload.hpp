@@ -14,7 +14,7 @@ class workload_trial final : public trial {
 
   /// The candidate is the name of a lock that can run the workload. A run ends by its plan: there is no time limit. It
   /// fails if the workload's check of its own result fails.
-  measured run(const choice& what, double timeout_seconds) override;
+  measured run(const configuration& config, double timeout_seconds) override;
 
  private:
   const workloads::workload& which_;

@@ -33,7 +33,7 @@ void say(const char* text) noexcept {
 plan plan_of(char** words) noexcept {
   plan how;
   how.threads = static_cast<unsigned>(number(words[3]));
-  how.place = static_cast<machine::placement>(number(words[4]));
+  how.placement = static_cast<machine::placement>(number(words[4]));
   how.socket = static_cast<unsigned>(number(words[5]));
   how.duration_ns = number(words[6]);
   how.operations = number(words[7]);
@@ -43,7 +43,7 @@ plan plan_of(char** words) noexcept {
   return how;
 }
 
-void tell(const outcome& seen) noexcept {
+void report(const outcome& seen) noexcept {
   txsync_sim_record("operations", seen.operations);
   txsync_sim_record("elapsed_ns", seen.elapsed_ns);
   txsync_sim_record("fewest", seen.fewest);
@@ -65,7 +65,7 @@ int main(int count, char** words) {
   if (run == nullptr) return wrong_use;
   machine::enter_phase(machine::phase::set_up);
   static const outcome seen = run(values, plan_of(words));
-  tell(seen);
+  report(seen);
   if (seen.fault == nullptr) return 0;
   say(seen.fault);
   return 1;

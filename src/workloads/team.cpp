@@ -52,8 +52,8 @@ void worker::keep_sample() noexcept {
 
 void worker::run(void* raw) noexcept {
   auto& me = *static_cast<worker*>(raw);
-  if (me.how_->place != machine::placement::none) {
-    me.pin_refused_ = !machine::pin(machine::cpu_for(me.how_->place, me.index_, me.how_->socket));
+  if (me.how_->placement != machine::placement::none) {
+    me.pin_refused_ = !machine::pin(machine::cpu_for(me.how_->placement, me.index_, me.how_->socket));
   }
   me.body_(me, me.shared_);
   me.ended_ns_ = machine::clock_ns();

@@ -16,7 +16,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 /// How to run a workload once. The caller does repetitions.
 struct plan {
   unsigned threads = 1;  ///< 1..max_threads
-  machine::placement place = machine::placement::cores_first;
+  machine::placement placement = machine::placement::cores_first;
   unsigned socket = 0;                      ///< for machine::placement::socket
   std::uint64_t duration_ns = 100'000'000;  ///< the length of the measured phase...
   std::uint64_t operations = 0;             ///< ...or, if not 0, this many operations per thread

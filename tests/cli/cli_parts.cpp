@@ -80,7 +80,7 @@ cli::bench_request request_of(std::vector<const workloads::subject*> locks, unsi
   made.values = workloads::default_parameters(*made.workload);
   made.threads = {1, 2};
   made.locks = std::move(locks);
-  made.place = "none";
+  made.placement = "none";
   made.repeat = repeat;
   return made;
 }

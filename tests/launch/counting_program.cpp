@@ -77,7 +77,7 @@ void open_channel() {
 
 /// A frame within a function: behind its first instruction.
 template <class Function>
-void add_frame(channel::place& where, Function* function) {
+void add_frame(channel::frame_list& where, Function* function) {
   Dl_info info{};
   link_map* map = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(function) + 1;
@@ -87,21 +87,21 @@ void add_frame(channel::place& where, Function* function) {
   std::strncpy(one.module, "/proc/self/exe", sizeof one.module - 1);
 }
 
-channel::place orders() {
-  channel::place made;
+channel::frame_list orders() {
+  channel::frame_list made;
   add_frame(made, shop::take_order);
   return made;
 }
 
-channel::place wrapped_bills() {
-  channel::place made;
+channel::frame_list wrapped_bills() {
+  channel::frame_list made;
   add_frame(made, shop::SpecialMutex::lock);
   add_frame(made, shop::bills::write);
   return made;
 }
 
-channel::place nowhere() {
-  channel::place made;
+channel::frame_list nowhere() {
+  channel::frame_list made;
   made.count = 1;
   made.frames[0].offset = 0x1234;
   std::strcpy(made.frames[0].module, "/nowhere/libgone.so.3");
@@ -112,37 +112,37 @@ struct answer {
   std::uint32_t site, policy;
 };
 
-channel::question& claim() {
+channel::site_request& claim() {
   for (;;) {
-    for (channel::question& one : file->questions) {
+    for (channel::site_request& one : file->site_requests) {
       std::uint32_t seen = one.state;
-      if ((seen & channel::question::turn_bits) != channel::question::free) continue;
-      const std::uint32_t next = seen + channel::question::number + channel::question::claimed;
+      if ((seen & channel::site_request::turn_bits) != channel::site_request::free) continue;
+      const std::uint32_t next = seen + channel::site_request::number + channel::site_request::claimed;
       if (one.state.compare_exchange_strong(seen, next)) return one;
     }
     std::this_thread::yield();
   }
 }
 
-channel::question& pose(const channel::place& where, channel::object_kind kind, std::uint32_t process) {
-  channel::question& one = claim();
+channel::site_request& pose(const channel::frame_list& where, channel::object_kind kind, std::uint32_t process) {
+  channel::site_request& one = claim();
   one.process = process;
   one.kind = kind;
   one.by = channel::asked_by::calls;
   one.where = where;
-  one.state += channel::question::asked - channel::question::claimed;
+  one.state += channel::site_request::asked - channel::site_request::claimed;
   ++file->doorbell;
   machine::unpark_shared(file->doorbell, 1);
   return one;
 }
 
-answer ask(const channel::place& where, channel::object_kind kind = channel::object_kind::mutex) {
-  channel::question& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
-  for (std::uint32_t seen = one.state; (seen & channel::question::turn_bits) != channel::question::answered;
+answer ask(const channel::frame_list& where, channel::object_kind kind = channel::object_kind::mutex) {
+  channel::site_request& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
+  for (std::uint32_t seen = one.state; (seen & channel::site_request::turn_bits) != channel::site_request::answered;
        seen = one.state)
     (void)machine::park_shared(one.state, seen);
   const answer got{one.site, one.policy};
-  one.state -= channel::question::answered;
+  one.state -= channel::site_request::answered;
   return got;
 }
 
@@ -156,10 +156,10 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
   for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, nullptr, 1'000'000);
 }
 
-void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
-  const std::uint32_t number = file->notices_given++;
-  if (number >= channel::head::max_notices) return;
-  channel::notice& one = file->notices[number];
+void report(channel::diagnostic_kind kind, std::uint32_t site, std::uint32_t other) {
+  const std::uint32_t number = file->diagnostics_given++;
+  if (number >= channel::head::max_diagnostics) return;
+  channel::diagnostic& one = file->diagnostics[number];
   one.process = static_cast<std::uint32_t>(getpid());
   one.site = site;
   one.other_site = other;
@@ -167,13 +167,14 @@ void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
   one.kind.store(static_cast<std::uint32_t>(kind));
 }
 
-void tell_all() {
+void report_all() {
   const std::uint32_t site = ask(orders()).site;
   const std::uint32_t other = ask(wrapped_bills()).site;
-  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<channel::notice_kind>(kind), site, other);
-  tell(channel::notice_kind::double_unlock, site, other);                              // once more
-  tell(channel::notice_kind::double_unlock, 999'999, 0);                               // of a site that is not known
-  for (int i = 0; i < 200; ++i) tell(channel::notice_kind::relock_by_owner, site, 0);  // more than there is room for
+  for (std::uint32_t kind = 1; kind <= 6; ++kind) report(static_cast<channel::diagnostic_kind>(kind), site, other);
+  report(channel::diagnostic_kind::double_unlock, site, other);  // once more
+  report(channel::diagnostic_kind::double_unlock, 999'999, 0);   // of a site that is not known
+  for (int i = 0; i < 200; ++i)
+    report(channel::diagnostic_kind::relock_by_owner, site, 0);  // more than there is room for
 }
 
 /// Fills all slots with answers that nobody fetches, as of a process that was killed meanwhile.
@@ -181,7 +182,7 @@ void abandon_questions() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
-  for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
+  for (unsigned i = 0; i < channel::head::site_requests_at_once; ++i) {
     pose(orders(), channel::object_kind::mutex, static_cast<std::uint32_t>(child));
   }
 }
@@ -191,7 +192,7 @@ void ask_from_many_threads() {
   for (std::thread& one : all) {
     one = std::thread([] {
       for (int i = 0; i < 200; ++i) {
-        channel::place where = orders();
+        channel::frame_list where = orders();
         where.frames[0].offset += static_cast<unsigned>(i % 3);
         if (ask(where).site == 0) std::_Exit(93);
       }
@@ -240,7 +241,7 @@ void leave_stubborn_child_behind() {
 
 /// One more than the library can tell apart.
 void ask_for_many_places() {
-  channel::place where = nowhere();
+  channel::frame_list where = nowhere();
   std::uint32_t last = 0;
   std::uint32_t before = 0;
   for (unsigned i = 0; i < channel::max_sites + 1; ++i) {
@@ -283,7 +284,7 @@ const std::map<std::string, deed> deeds = {
     {"condition", [] { observe::detail::condition_waited(ask(orders()).site, 1000); }},
     {"policies", [] { std::printf("%u %u\n", ask(orders()).policy, file->default_policy); }},
     {"one-policy", [] { std::printf("%u\n", file->is_one_policy); }},
-    {"notices", tell_all},
+    {"notices", report_all},
     {"abandon", abandon_questions},
     {"threads", ask_from_many_threads},
     {"fork", count_in_child},
@@ -298,7 +299,7 @@ const std::map<std::string, deed> deeds = {
     {"chatter", chatter},
     {"stdin", [] { std::printf("%d\n", std::getchar()); }},
     {"environment", [] { std::printf("%s|%s\n", std::getenv("LD_PRELOAD"), std::getenv("SHOP")); }},
-    {"placeless", [] { file->locks_without_place += 7; }},
+    {"placeless", [] { file->locks_without_room += 7; }},
     {"nothing", [] {}},
     {"exit3", [] { std::exit(3); }},
     {"_exit4", [] { _exit(4); }},

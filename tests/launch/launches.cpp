@@ -170,16 +170,16 @@ TEST(Launches, QuestionsOfTheDeadDoNotBlockTheLiving) {
 
 TEST(Launches, NoticesAreSentences) {
   const launch::result seen = run({"open", "notices"});
-  ASSERT_EQ(seen.notices.size(), 7u);
+  ASSERT_EQ(seen.diagnostics.size(), 7u);
   const char* const parts[] = {
       "unlocked though nobody held it", "a thread that did not hold it", "was destroyed", "the other way round",
       "a condition was waited for",     "by the thread that held it"};
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_NE(seen.notices[i].find(parts[i]), std::string::npos) << seen.notices[i];
-    EXPECT_NE(seen.notices[i].find("shop::take_order@"), std::string::npos) << seen.notices[i];
+    EXPECT_NE(seen.diagnostics[i].find(parts[i]), std::string::npos) << seen.diagnostics[i];
+    EXPECT_NE(seen.diagnostics[i].find("shop::take_order@"), std::string::npos) << seen.diagnostics[i];
   }
-  EXPECT_NE(seen.notices[3].find("shop::bills::write"), std::string::npos) << seen.notices[3];
-  EXPECT_NE(seen.notices[6].find("(unknown)"), std::string::npos) << seen.notices[6];
+  EXPECT_NE(seen.diagnostics[3].find("shop::bills::write"), std::string::npos) << seen.diagnostics[3];
+  EXPECT_NE(seen.diagnostics[6].find("(unknown)"), std::string::npos) << seen.diagnostics[6];
   EXPECT_NE(remarks(seen).find("80 notices beyond the first 128 were dropped\n"), std::string::npos) << remarks(seen);
 }
 

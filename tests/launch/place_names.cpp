@@ -167,15 +167,15 @@ channel::frame frame_of(Function* function, const std::string& module = "/proc/s
   return made;
 }
 
-channel::place place_of(std::initializer_list<channel::frame> frames) {
-  channel::place made;
+channel::frame_list list_of(std::initializer_list<channel::frame> frames) {
+  channel::frame_list made;
   for (const channel::frame& one : frames) made.frames[made.count++] = one;
   return made;
 }
 
 std::string name_of(std::initializer_list<channel::frame> frames) {
   launch::place_names names;
-  return names.name(place_of(frames), static_cast<std::uint32_t>(getpid())).name;
+  return names.name(list_of(frames), static_cast<std::uint32_t>(getpid())).name;
 }
 
 /// A folder of the test's own.
@@ -206,7 +206,7 @@ TEST(PlaceNames, UnknownFramesAndNone) {
   EXPECT_EQ(name_of({nowhere}), "(unknown)");
   EXPECT_EQ(name_of({}), "(unknown)");
   EXPECT_EQ(name_of({frame_of(shop::take_order, "/nowhere/lib.so.1")}).rfind("lib.so.1+0x", 0), 0u);
-  channel::place too_many;
+  channel::frame_list too_many;
   too_many.count = 4'000'000;
   launch::place_names names;
   EXPECT_EQ(names.name(too_many, 1).name, "(unknown)");
@@ -231,12 +231,12 @@ TEST(PlaceNames, AReplacedFileIsReadAgain) {
   const folder here;
   const std::string file = here.path / "program";
   launch::place_names names;
-  const channel::place place = place_of({frame_of(shop::take_order, file)});
-  EXPECT_EQ(names.name(place, 1).name.rfind("program+0x", 0), 0u) << "it is not there";
+  const channel::frame_list frames = list_of({frame_of(shop::take_order, file)});
+  EXPECT_EQ(names.name(frames, 1).name.rfind("program+0x", 0), 0u) << "it is not there";
   fs::copy_file("/proc/self/exe", file);
-  EXPECT_EQ(names.name(place, 1).name.rfind("program+0x", 0), 0u) << "and was not looked for again";
+  EXPECT_EQ(names.name(frames, 1).name.rfind("program+0x", 0), 0u) << "and was not looked for again";
   names.forget_changed_files();
-  EXPECT_EQ(names.name(place, 1).name.rfind("shop::take_order@", 0), 0u);
+  EXPECT_EQ(names.name(frames, 1).name.rfind("shop::take_order@", 0), 0u);
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ class Linked(unittest.TestCase):
         self.assertEqual(complaints(read), [])
         tune = read["tune"]
         # Its time may be up before.
-        tried = [row["phase"] for row in tune["table"]] + [contest["phase"] for contest in tune.get("cut_short", [])]
+        tried = [row["phase"] for row in tune["table"]] + [comparison["phase"] for comparison in tune.get("cut_short", [])]
         self.assertIn("site words.dictionary", tried)
         self.assertNotIn("ticket", tune["winner"])
 

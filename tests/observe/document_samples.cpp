@@ -33,7 +33,7 @@ observe::point small_point() {
   made.workload = "arraybench";
   made.params = {{"ints", 1048576}, {"contention", "low"}};
   made.threads = 2;
-  made.place = "cores-first";
+  made.placement = "cores-first";
   made.subject = "txsync::mutex";
   made.metric = "throughput";
   made.unit = "sections/s";
@@ -44,7 +44,7 @@ observe::point small_point() {
 observe::point full_point() {
   observe::point made = small_point();
   made.preset = "small-low";
-  made.place = "socket=1";
+  made.placement = "socket=1";
   made.kind = observe::subject_kind::peer;
   made.waiting = "parks";
   made.speculates = true;

@@ -40,7 +40,7 @@ TEST(OneMorePreset, IsWhatThePreloadedLibraryDoes) {
   asked.counting = false;
   const policy::packed crossed = policy::packed::of(asked.word());
   ASSERT_TRUE(preload::make_speculating(7, {preload::algorithm::futex, true, false}, crossed));
-  EXPECT_EQ(txsync::elision_policy_of(preload::speculating_site_of(7).place).attempts, 77u);
+  EXPECT_EQ(txsync::elision_policy_of(preload::speculating_site_of(7).lock_site).attempts, 77u);
 }
 
 }  // namespace

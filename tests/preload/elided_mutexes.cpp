@@ -54,7 +54,7 @@ TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
     site_asks(++site, policy::kind_of_row<policy::elision_kind>(row));
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
-    EXPECT_EQ(&elision_policy_of(speculating_site_of(site).place), policy::elision_table[row].policy);
+    EXPECT_EQ(&elision_policy_of(speculating_site_of(site).lock_site), policy::elision_table[row].policy);
     EXPECT_EQ(tag_of(mutex).site(), site);
   }
 }
@@ -110,21 +110,21 @@ TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
     site_asks(1, kind);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_FALSE(is_elided(mutex));
-    EXPECT_EQ(tag_of(mutex).how(), algorithm::futex);
+    EXPECT_EQ(tag_of(mutex).lock_algorithm(), algorithm::futex);
   }
   site_asks(1, policy::elision_kind::eager, true, policy::lock_kind::libc);
   pthread_mutex_t foreign = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(foreign));
-  EXPECT_EQ(tag_of(foreign).how(), algorithm::libc);
+  EXPECT_EQ(tag_of(foreign).lock_algorithm(), algorithm::libc);
   site_asks(1, policy::elision_kind::eager);
   script.fail_map_pages(1);
   pthread_mutex_t without_memory = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(without_memory));
-  EXPECT_EQ(tag_of(without_memory).how(), algorithm::futex);
+  EXPECT_EQ(tag_of(without_memory).lock_algorithm(), algorithm::futex);
   script.begin_is(script::begin_nature::always_aborts);
   pthread_mutex_t without_htm = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(without_htm));
-  EXPECT_EQ(tag_of(without_htm).how(), algorithm::futex) << "the fast path: it costs nothing";
+  EXPECT_EQ(tag_of(without_htm).lock_algorithm(), algorithm::futex) << "the fast path: it costs nothing";
   EXPECT_EQ(script.counted().begins, 0U);
 }
 
@@ -200,7 +200,7 @@ TEST_F(ElidedMutexes, ADoubleUnlockIsToldAndHarmless) {
   pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(mutex));
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::double_unlock});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::double_unlock});
   // In another section: that is left for the lock, and comes here again.
   EXPECT_EQ(scripted_mutex_lock(&around), 0);
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
@@ -216,7 +216,7 @@ TEST_F(ElidedMutexes, DestroyedInItsSectionItIsBusy) {
   EXPECT_EQ(scripted_mutex_destroy(&mutex), EBUSY);
   EXPECT_FALSE(machine::active());
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::destroyed_locked});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::destroyed_locked});
   EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
 }
 

@@ -121,7 +121,7 @@ TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
   site_asks(7, policy::named<policy::elision_kind>("shore"));
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_TRUE(is_elided(lock));
-  EXPECT_EQ(&elision_policy_of(speculating_site_of(7).place), &elision_presets::shore);
+  EXPECT_EQ(&elision_policy_of(speculating_site_of(7).lock_site), &elision_presets::shore);
   site_asks(8, policy::elision_kind::eager, policy::rwlock_kind::rwlock, false, policy::lock_kind::libc);
   pthread_rwlock_t uncounted = made(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
   EXPECT_TRUE(is_elided(uncounted)) << "lock = libc is for mutexes";
@@ -272,7 +272,7 @@ TEST_F(ElidedRwlocks, ReadersComeAgain) {
     for (unsigned i = 0; i < times + 1; ++i) EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
     EXPECT_FALSE(machine::active());
     EXPECT_EQ(scripted_rwlock_unlock(&lock), 0) << times;
-    EXPECT_EQ(told.back(), notice_kind::double_unlock);
+    EXPECT_EQ(told.back(), diagnostic_kind::double_unlock);
   }
 }
 
@@ -388,7 +388,7 @@ TEST_F(ElidedRwlocks, ADoubleUnlockIsToldAndHarmless) {
   pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(lock));
   EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::double_unlock});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::double_unlock});
   // In another section: that is left for the lock, and comes here again.
   EXPECT_EQ(scripted_mutex_lock(&around), 0);
   EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
@@ -409,7 +409,7 @@ TEST_F(ElidedRwlocks, AStrangersUnlockIsToldOutside) {
   EXPECT_FALSE(machine::active());
   EXPECT_EQ(*attempts_seen, 1U);
   EXPECT_EQ(scripted_mutex_unlock(&around), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::unlock_by_stranger});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::unlock_by_non_owner});
   EXPECT_TRUE(is_elided(*lock));
 }
 
@@ -425,7 +425,7 @@ TEST_F(ElidedRwlocks, DestroyedInItsSectionItStaysHeld) {
       EXPECT_EQ(elsewhere([&] { return scripted_rwlock_trywrlock(&lock); }), EBUSY);
       EXPECT_FALSE(machine::active());
       EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
-      EXPECT_EQ(told, std::vector{notice_kind::destroyed_locked});
+      EXPECT_EQ(told, std::vector{diagnostic_kind::destroyed_locked});
       EXPECT_EQ(std::exchange(*attempts_seen, 0U), 1U);
       EXPECT_EQ(scripted_rwlock_destroy(&lock), 0);
       // What is made there next has to be decided anew.

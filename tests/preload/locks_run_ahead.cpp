@@ -156,9 +156,9 @@ TEST_F(LocksRunAhead, OverTheCLibrarysMutexFourTimesBeforeItSleeps) {
 TEST_F(LocksRunAhead, OverTheCLibrarysMutexOnlyWhereThePolicyAsks) {
   const auto tag_of = [](pthread_mutex_t mutex) { return lock_tag(state_of(&mutex).tag.load()); };
   site_asks(1, policy::lock_kind::libc, policy::warm_up_kind::off, policy::elision_kind::eager);
-  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_NORMAL)).how(), algorithm::libc) << "its word is not ours to look at";
+  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_NORMAL)).lock_algorithm(), algorithm::libc) << "its word is not ours to look at";
   site_asks(2, policy::lock_kind::libc);
-  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_ERRORCHECK)).how(), algorithm::libc);
+  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_ERRORCHECK)).lock_algorithm(), algorithm::libc);
   EXPECT_TRUE(tag_of(made(PTHREAD_MUTEX_RECURSIVE)).has_role());
 }
 
@@ -232,17 +232,17 @@ TEST_F(LocksRunAhead, OnlyWhereTheMachineCanAndThePolicyAsks) {
   site_asks(1, policy::lock_kind::ticket, policy::warm_up_kind::off);
   pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_EQ(scripted_mutex_lock(&plain), 0);
-  EXPECT_EQ(lock_tag(state_of(&plain).tag.load()).how(), algorithm::ticket);
+  EXPECT_EQ(lock_tag(state_of(&plain).tag.load()).lock_algorithm(), algorithm::ticket);
   EXPECT_EQ(scripted_mutex_unlock(&plain), 0);
   site_asks(1, policy::lock_kind::ticket);
   pthread_mutex_t asked = made(PTHREAD_MUTEX_NORMAL);
   EXPECT_TRUE(lock_tag(state_of(&asked).tag.load()).has_role());
-  EXPECT_EQ(&warm_up_policy_of(speculating_site_of(1).place), &warm_up_presets::eager);
+  EXPECT_EQ(&warm_up_policy_of(speculating_site_of(1).lock_site), &warm_up_presets::eager);
   pthread_mutex_t checking = made(PTHREAD_MUTEX_ERRORCHECK);
   EXPECT_FALSE(lock_tag(state_of(&checking).tag.load()).has_role()) << "it wants to know its owner";
   script.begin_is(script::begin_nature::always_aborts);
   pthread_mutex_t without_htm = made(PTHREAD_MUTEX_NORMAL);
-  EXPECT_EQ(lock_tag(state_of(&without_htm).tag.load()).how(), algorithm::ticket) << "it costs nothing";
+  EXPECT_EQ(lock_tag(state_of(&without_htm).tag.load()).lock_algorithm(), algorithm::ticket) << "it costs nothing";
 }
 
 TEST_F(LocksRunAhead, ReadersComeAgainUnderALockOfAnyKind) {

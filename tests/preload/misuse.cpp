@@ -53,7 +53,7 @@ TEST(misuse, double_unlock) {
                   "that nobody held");
 }
 
-TEST(misuse, unlock_by_stranger) {
+TEST(misuse, unlock_by_non_owner) {
   for (const int type : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP})
     expect_one_line(said_by([type] {
                       typed_mutex mutex(type);
@@ -68,7 +68,7 @@ TEST(misuse, unlock_by_stranger) {
 }
 
 // The signaller keeps the mutex, and another thread gives it up: the wake-up that the signaller deferred is made.
-TEST(misuse, unlock_by_stranger_after_a_signal) {
+TEST(misuse, unlock_by_non_owner_after_a_signal) {
   expect_one_line(said_by([] {
                     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
                     static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

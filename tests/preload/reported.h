@@ -27,7 +27,7 @@ static inline struct timespec in_ms(clockid_t clock, long ms) {
   return time;
 }
 
-static inline void spend(int turns) {
+static inline void spin_for(int turns) {
   for (volatile int i = 0; i < turns; ++i) continue;
 }
 

@@ -15,17 +15,17 @@ static void* work(void* which) {
     switch ((intptr_t)which) {
       case 0:
         pthread_mutex_lock(&one);
-        spend(2000);
+        spin_for(2000);
         pthread_mutex_unlock(&one);
         break;
       case 1:
         pthread_rwlock_wrlock(&table);
-        spend(2000);
+        spin_for(2000);
         pthread_rwlock_unlock(&table);
         break;
       default:
         mtx_lock(&standard);
-        spend(2000);
+        spin_for(2000);
         mtx_unlock(&standard);
     }
   }
@@ -104,7 +104,7 @@ static void* try_for_moments(void* raw) {
     if (i % 20 == 0)
       usleep(300);
     else
-      spend(300);
+      spin_for(300);
     pthread_mutex_unlock(&one);
   }
   return 0;
@@ -136,7 +136,7 @@ static void* wait_within(void* unused) {
   }
   intruders += __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST) != 0;
   ++granted;
-  spend(100);
+  spin_for(100);
   __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
   pthread_mutex_unlock(&one);
   return unused;

@@ -167,7 +167,7 @@ static void* add(void* raw) {
     while (try_number(all, which) != 0) usleep(20);
     const int before = __atomic_fetch_add(inside, adds, __ATOMIC_SEQ_CST);
     if (which == reader ? before >= many : before != 0) __atomic_fetch_add(&all->lost, 1, __ATOMIC_SEQ_CST);
-    spend(20);
+    spin_for(20);
     __atomic_fetch_sub(inside, adds, __ATOMIC_SEQ_CST);
     unlock_number(all, which);
   }

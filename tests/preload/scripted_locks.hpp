@@ -53,7 +53,7 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 namespace {
 
 site_answer answer;
-std::vector<notice_kind> told;
+std::vector<diagnostic_kind> told;
 
 /// A machine with hardware transactions, and no site that anything is known of.
 class ScriptedLocks : public testing::Test {
@@ -107,7 +107,7 @@ site_answer find_site(object_kind, const void*) noexcept { return answer; }
 std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
 void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
 void remember_tag_of_all(std::uint16_t) noexcept {}
-void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
+void report(diagnostic_kind kind, std::uint32_t, std::uint32_t) noexcept {
   EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
   told.push_back(kind);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // under_policy POLICY LIBRARY PROGRAM ARGS...: runs a program under the preloaded library with all its locks of one
-// algorithm, and ends as it does. The least that a launcher has to do: it makes the file and answers the questions.
+// algorithm, and ends as it does. The least that a launcher has to do: it makes the file and answers the requests.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include "policy/packed.hpp"
 
 using namespace txsync;
-using channel::question;
+using channel::site_request;
 
 namespace {
 
@@ -81,24 +81,24 @@ channel::head* make_file(const char* path, policy::packed policy) {
 
 void answer_all(channel::head& file, policy::packed policy) {
   static std::uint32_t sites = 0;
-  for (question& one : file.questions) {
+  for (site_request& one : file.site_requests) {
     const std::uint32_t state = one.state.load(std::memory_order_acquire);
-    if ((state & question::turn_bits) != question::asked) continue;
+    if ((state & site_request::turn_bits) != site_request::asked) continue;
     one.site = sites % 1000 + 1;
     ++sites;
     one.policy = policy.word();
     // As of most calls: the innermost one decides. Sites that learn are left apart.
     if (one.by == channel::asked_by::calls && !learns(policy)) one.frames = 1;
-    one.state.store(state - question::asked + question::answered, std::memory_order_release);
+    one.state.store(state - site_request::asked + site_request::answered, std::memory_order_release);
     syscall(SYS_futex, &one.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   }
   file.launcher_alive.store(now_ns());
 }
 
 /// By the numbers that each claim of a slot counts up.
-std::uint32_t questions_in(const channel::head& file) {
+std::uint32_t site_requests_in(const channel::head& file) {
   std::uint32_t sum = 0;
-  for (const question& one : file.questions) sum += one.state.load() / question::number;
+  for (const site_request& one : file.site_requests) sum += one.state.load() / site_request::number;
   return sum;
 }
 
@@ -131,8 +131,8 @@ int main(int count, char** words) {
   unlink(path.c_str());
   if (WIFSIGNALED(status)) std::fprintf(stderr, "under_policy: ended by signal %d\n", WTERMSIG(status));
   // Where nothing is counted, nothing is learnt, and no site differs, there is nothing to ask.
-  if (words[1] == std::string("uncounted") && questions_in(*file) != 0) {
-    std::fprintf(stderr, "under_policy: %u questions, and the answer was known\n", questions_in(*file));
+  if (words[1] == std::string("uncounted") && site_requests_in(*file) != 0) {
+    std::fprintf(stderr, "under_policy: %u requests, though the answer was known\n", site_requests_in(*file));
     return 1;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -298,7 +298,7 @@ class Report(Pages):
         self.assertIn('<tr class="bad">', row)
         self.assertRegex(row, r"<td[^>]*>1\.50 s</td>")
 
-    def test_contests_that_the_time_ended_are_named_with_their_rounds(self):
+    def test_comparisons_that_the_time_ended_are_named_with_their_rounds(self):
         document = samples.tune()
         page, text = self.page(document)
         self.assertNotIn("The time was up", text)

@@ -12,8 +12,8 @@ constexpr double long_run = 0.5;
 
 struct said {
   explicit said(bool has_metric = false) : by("mine", has_metric) {}
-  said& run(const char* choice, const char* output, int status = 0, double seconds = long_run) {
-    by.add({.choice = choice, .seconds = seconds, .exit_status = status, .output = output});
+  said& run(const char* configuration, const char* output, int status = 0, double seconds = long_run) {
+    by.add({.configuration = configuration, .seconds = seconds, .exit_status = status, .output = output});
     return *this;
   }
   /// All sentences as one text.
@@ -91,14 +91,15 @@ TEST(doubts, runs_that_are_short) {
 
 TEST(doubts, an_input_that_was_not_there) {
   said some;
-  some.by.add({.choice = "mine", .seconds = long_run, .output = "x", .read_in_vain = true});
+  some.by.add({.configuration = "mine", .seconds = long_run, .output = "x", .read_in_vain = true});
   expect_begin(some, "the program reads its standard input, which is empty in every run,");
   EXPECT_NE(some.all().find("--input FILE"), std::string::npos);
 }
 
 TEST(doubts, programs_within_that_no_policy_reaches) {
   said some;
-  some.by.add({.choice = "ticket", .seconds = long_run, .output = "x", .without_library = {"./a is a static program"}});
+  some.by.add(
+      {.configuration = "ticket", .seconds = long_run, .output = "x", .without_library = {"./a is a static program"}});
   expect_begin(some,
                "a program that is started within keeps its own locks, or does not run, under every policy: ./a is");
 }
@@ -106,7 +107,7 @@ TEST(doubts, programs_within_that_no_policy_reaches) {
 TEST(doubts, runs_that_took_too_long_and_outputs_that_were_cut_are_not_compared) {
   said some;
   some.run("mine", "x").run("mine", "x");
-  some.by.add({.choice = "ticket", .seconds = 0.001, .exit_status = 143, .output = "", .timed_out = true});
-  some.by.add({.choice = "ticket", .seconds = long_run, .output = "tail", .output_cut = true});
+  some.by.add({.configuration = "ticket", .seconds = 0.001, .exit_status = 143, .output = "", .timed_out = true});
+  some.by.add({.configuration = "ticket", .seconds = long_run, .output = "tail", .output_cut = true});
   EXPECT_EQ(some.all(), "");
 }

@@ -34,43 +34,43 @@ class fake_program final : public tune::trial {
   std::vector<std::string> runs;                 ///< what ran, in order
   double clock = 0;
 
-  tune::measured run(const tune::choice& what, double timeout_seconds) override {
-    runs.push_back(tune::name_of(what));
-    const unsigned nth = ++runs_of_[what.candidate];
+  tune::measured run(const tune::configuration& config, double timeout_seconds) override {
+    runs.push_back(tune::name_of(config));
+    const unsigned nth = ++runs_of_[config.candidate];
     tune::measured seen;
-    if (const auto it = failing.find(what.candidate); it != failing.end()) {
-      if (!failing_from.contains(what.candidate) || nth >= failing_from[what.candidate]) seen.failure = it->second;
+    if (const auto it = failing.find(config.candidate); it != failing.end()) {
+      if (!failing_from.contains(config.candidate) || nth >= failing_from[config.candidate]) seen.failure = it->second;
     }
-    if (std::find(hanging.begin(), hanging.end(), what.candidate) != hanging.end()) {
+    if (std::find(hanging.begin(), hanging.end(), config.candidate) != hanging.end()) {
       timeouts.push_back(timeout_seconds);
       clock += timeout_seconds;
       seen.failure = "it was ended after " + std::to_string(static_cast<int>(timeout_seconds)) + " s";
       return seen;
     }
-    double value = seconds_of.at(what.candidate);
-    for (const auto& [site, kind] : what.sites) {
+    double value = seconds_of.at(config.candidate);
+    for (const auto& [site, kind] : config.sites) {
       if (const auto it = factor_of.find({site, kind}); it != factor_of.end()) value *= it->second;
     }
-    const auto own = noise_of.find(what.candidate);
+    const auto own = noise_of.find(config.candidate);
     value *= 1 + (own == noise_of.end() ? noise : own->second) * (2 * uniform() - 1);
     value *= 1 + drift * ((runs.size() / 7) % 2 == 0 ? 1 : -1);
     clock += value;
     seen.value = value;
     seen.seconds = value;
-    if (what.candidate == "unmodified") return seen;  // nothing counts there
+    if (config.candidate == "unmodified") return seen;  // nothing counts there
     for (const auto& [site, ns] : waiting) {
       observe::site_record record;
       record.name = site;
       record.acquisitions = 1000;
       record.contended = 100;
-      record.wait_ns = ns + more_waiting[what.candidate][site];
+      record.wait_ns = ns + more_waiting[config.candidate][site];
       seen.sites.push_back({record, kinds});
-      if (kinds_are_candidates) std::erase(seen.sites.back().others, what.candidate);
+      if (kinds_are_candidates) std::erase(seen.sites.back().others, config.candidate);
     }
     return seen;
   }
 
-  tune::surroundings world() {
+  tune::environment world() {
     return {[this] { return clock; }, [this] { return runs.size() >= stop_after; }};
   }
 
@@ -92,9 +92,9 @@ class fake_program final : public tune::trial {
   std::map<std::string, unsigned> runs_of_;
 };
 
-const tune::lane& lane_of(const tune::phase_record& record, const std::string& name) {
-  for (const tune::lane& one : record.lanes) {
-    if (tune::name_of(one.what) == name) return one;
+const tune::arm& arm_of(const tune::phase_record& record, const std::string& name) {
+  for (const tune::arm& one : record.arms) {
+    if (tune::name_of(one.config) == name) return one;
   }
   throw std::out_of_range(name);
 }
@@ -118,7 +118,7 @@ TEST(tune, finds_the_best_candidate_and_proves_it) {
   EXPECT_GE(found.gain.coverage, 0.95);
   EXPECT_EQ(found.proof_rounds, 10u);
   ASSERT_NE(found.proof(), nullptr);
-  EXPECT_EQ(found.proof()->lanes[0].values.size(), 10u);
+  EXPECT_EQ(found.proof()->arms[0].values.size(), 10u);
   EXPECT_FALSE(found.interrupted);
   EXPECT_TRUE(found.cut_short.empty());
 }
@@ -130,17 +130,17 @@ TEST(tune, drops_losers_at_the_fifth_round_and_never_the_reference) {
   const tune::phase_record& first = found.phases.front();
   EXPECT_EQ(first.name, "whole program");
   for (const char* loser : {"tatas", "ticket"}) {
-    EXPECT_EQ(lane_of(first, loser).status, tune::lane_status::dropped) << loser;
-    EXPECT_EQ(lane_of(first, loser).ended_in, 5u) << loser;
-    EXPECT_EQ(lane_of(first, loser).values.size(), 5u) << loser;
+    EXPECT_EQ(arm_of(first, loser).status, tune::arm_status::dropped) << loser;
+    EXPECT_EQ(arm_of(first, loser).ended_in, 5u) << loser;
+    EXPECT_EQ(arm_of(first, loser).values.size(), 5u) << loser;
   }
-  EXPECT_EQ(first.lanes[0].status, tune::lane_status::running);
+  EXPECT_EQ(first.arms[0].status, tune::arm_status::running);
 }
 
 TEST(tune, turns_the_order_of_the_rounds) {
   fake_program program = four();
   program.tuned();
-  // The rehearsal, then rounds of four, each starting one later.
+  // The baseline run, then rounds of four, each starting one later.
   const std::vector<std::string> expected = {"unmodified", "unmodified", "mutex",  "tatas",      "ticket",
                                              "mutex",      "tatas",      "ticket", "unmodified", "tatas",
                                              "ticket",     "unmodified", "mutex"};
@@ -193,13 +193,13 @@ TEST(tune, runs_more_rounds_while_it_is_open_which_gain_is_the_greatest) {
   program.noise = 0.15;
   const auto found = program.tuned();
   const tune::phase_record& first = found.phases.front();
-  EXPECT_GT(first.lanes[0].values.size(), 10u);
-  EXPECT_LE(first.lanes[0].values.size(), 30u);
+  EXPECT_GT(first.arms[0].values.size(), 10u);
+  EXPECT_LE(first.arms[0].values.size(), 30u);
   EXPECT_NE(found.best, found.reference);
   EXPECT_EQ(found.proof_rounds, 10u);
 
   program.seconds_of = {{"unmodified", 1.0}, {"a", 1.0}, {"b", 1.0}};
-  EXPECT_EQ(program.tuned().phases.front().lanes[0].values.size(), 10u);  // there is no gain to choose
+  EXPECT_EQ(program.tuned().phases.front().arms[0].values.size(), 10u);  // there is no gain to choose
 }
 
 TEST(tune, runs_more_rounds_of_a_site_that_seems_better) {
@@ -230,11 +230,11 @@ TEST(tune, leaves_out_candidates_that_fail_and_says_why) {
   program.seconds_of["tatas"] = 0.7;
   const auto found = program.tuned();
   const tune::phase_record& first = found.phases.front();
-  EXPECT_EQ(lane_of(first, "mutex").status, tune::lane_status::failed);
-  EXPECT_EQ(lane_of(first, "mutex").ended_in, 1u);
-  EXPECT_EQ(lane_of(first, "mutex").reason, "exit status 3");
-  EXPECT_EQ(lane_of(first, "ticket").ended_in, 3u);
-  EXPECT_EQ(lane_of(first, "ticket").values.size(), 2u);
+  EXPECT_EQ(arm_of(first, "mutex").status, tune::arm_status::failed);
+  EXPECT_EQ(arm_of(first, "mutex").ended_in, 1u);
+  EXPECT_EQ(arm_of(first, "mutex").reason, "exit status 3");
+  EXPECT_EQ(arm_of(first, "ticket").ended_in, 3u);
+  EXPECT_EQ(arm_of(first, "ticket").values.size(), 2u);
   EXPECT_EQ(found.best.candidate, "tatas");
   EXPECT_TRUE(found.proven);
 }
@@ -244,7 +244,7 @@ TEST(tune, ends_candidates_that_hang_after_ten_times_the_time_of_the_program) {
   program.hanging = {"tatas"};
   auto found = program.tuned();
   EXPECT_EQ(program.timeouts, std::vector<double>{10});
-  EXPECT_EQ(lane_of(found.phases.front(), "tatas").reason, "it was ended after 10 s");
+  EXPECT_EQ(arm_of(found.phases.front(), "tatas").reason, "it was ended after 10 s");
   EXPECT_EQ(found.best.candidate, "mutex");
 
   fake_program slow = four();
@@ -363,8 +363,8 @@ TEST(tune, a_candidate_that_is_better_for_all_beats_a_single_site) {
   const auto between = std::find_if(found.phases.begin(), found.phases.end(),
                                     [](const auto& one) { return one.name == tune::sites_or_whole; });
   ASSERT_NE(between, found.phases.end());
-  EXPECT_EQ(tune::name_of(between->lanes[0].what), "libc; k: mutex");
-  EXPECT_EQ(tune::name_of(between->lanes[1].what), "mutex");
+  EXPECT_EQ(tune::name_of(between->arms[0].config), "libc; k: mutex");
+  EXPECT_EQ(tune::name_of(between->arms[1].config), "mutex");
 }
 
 TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
@@ -377,7 +377,7 @@ TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
   const auto site =
       std::find_if(found.phases.begin(), found.phases.end(), [](const auto& one) { return one.name == "site k"; });
   ASSERT_NE(site, found.phases.end());
-  EXPECT_GE(site->lanes[0].values.size(), 8u);
+  EXPECT_GE(site->arms[0].values.size(), 8u);
   EXPECT_EQ(tune::name_of(found.best), "libc; k: mutex");
 }
 
@@ -402,16 +402,16 @@ TEST(tune, tries_at_most_six_sites) {
 TEST(tune, an_interruption_leaves_what_was_measured) {
   fake_program program = four();
   program.stop_after =
-      11;  // the rehearsal, two rounds of four, and two runs of the third round; the last is not counted
+      11;  // the baseline run, two rounds of four, and two runs of the third round; the last is not counted
   const auto found = program.tuned();
   EXPECT_TRUE(found.interrupted);
   EXPECT_FALSE(found.proven);
   EXPECT_TRUE(found.broken.empty());
   ASSERT_EQ(found.phases.size(), 1u);
   std::size_t values = 0;
-  for (const auto& one : found.phases[0].lanes) {
+  for (const auto& one : found.phases[0].arms) {
     EXPECT_GE(one.values.size(), 2u);
-    EXPECT_EQ(one.status, tune::lane_status::running);
+    EXPECT_EQ(one.status, tune::arm_status::running);
     values += one.values.size();
   }
   EXPECT_EQ(values, 9u);
@@ -444,15 +444,15 @@ TEST(tune, keeps_to_the_time_that_it_has) {
   EXPECT_GE(found.proof_rounds, tune::min_proof_rounds);
 }
 
-TEST(tune, names_the_contest_that_the_time_ended) {
+TEST(tune, names_the_comparison_that_the_time_ended) {
   fake_program program = four();
-  program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only contest
-  // 40 % of 30 s: the rehearsal and two rounds of 4.9 s.
+  program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only comparison
+  // 40 % of 30 s: the baseline run and two rounds of 4.9 s.
   const auto found = program.tuned(
       {.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .rounds = 6, .seconds = 30});
   EXPECT_EQ(found.best, found.reference);
   ASSERT_EQ(found.phases.size(), 1u);
-  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 2u);
+  EXPECT_EQ(found.phases[0].arms[0].values.size(), 2u);
   ASSERT_EQ(found.cut_short.size(), 1u);
   EXPECT_EQ(found.cut_short[0].name, "whole program");
   EXPECT_EQ(found.cut_short[0].rounds, 2u);
@@ -470,13 +470,13 @@ TEST(tune, names_the_contest_that_the_time_ended) {
   EXPECT_EQ(document.more["tune"]["cut_short"].dump(), R"([{"phase":"whole program","rounds":2,"of":6}])");
 }
 
-TEST(tune, contests_that_end_by_themselves_are_not_cut_short) {
+TEST(tune, comparisons_that_end_by_themselves_are_not_cut_short) {
   fake_program program = four();
   program.noise = 0.02;
   // One challenger is left after five of ten rounds, and the time is enough for all of it.
   const auto found =
       program.tuned({.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .seconds = 1000});
-  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 5u);
+  EXPECT_EQ(found.phases[0].arms[0].values.size(), 5u);
   EXPECT_TRUE(found.cut_short.empty());
   EXPECT_EQ(tune::time_words(found), "");
   observe::document document;
@@ -534,8 +534,8 @@ TEST(tune, a_slower_policy_without_known_waits_is_rejected_without_a_site) {
   program.seconds_of["ticket"] = 1.08;  // not slow enough to say so
   const auto found = program.tuned();
   for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
-    const bool is_tatas = row.phase == "whole program" && row.what->what.candidate == "tatas";
-    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.what->what);
+    const bool is_tatas = row.phase == "whole program" && row.arm->config.candidate == "tatas";
+    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.arm->config);
     if (is_tatas) {
       EXPECT_TRUE(row.status.ends_with("; rejected: 1.6 times as slow as what you have")) << row.status;
     }
@@ -548,7 +548,7 @@ TEST(tune, a_slower_policy_is_not_rejected_before_it_is_sure) {
   // Two rounds of 2.3 s are too few to be sure.
   const auto found =
       program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = {}, .rounds = 6, .seconds = 15});
-  ASSERT_EQ(found.phases.front().lanes[1].values.size(), 2u);
+  ASSERT_EQ(found.phases.front().arms[1].values.size(), 2u);
   for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
     EXPECT_FALSE(row.slow.has_value()) << row.status;
   }
@@ -566,12 +566,12 @@ TEST(tune, a_metric_may_be_better_higher) {
 TEST(tune, tells_where_it_is) {
   fake_program program = four();
   std::vector<tune::progress> told;
-  tune::surroundings world = program.world();
-  world.tell = [&](const tune::progress& one) { told.push_back(one); };
+  tune::environment world = program.world();
+  world.report = [&](const tune::progress& one) { told.push_back(one); };
   const tune::question asked{.candidates = {"unmodified", "mutex", "tatas"}, .site_base = {}};
   tune::tune(program, asked, world);
   ASSERT_EQ(told.size(), program.runs.size());
-  EXPECT_EQ(told[0].phase, "rehearsal");
+  EXPECT_EQ(told[0].phase, "baseline run");
   EXPECT_EQ(told[1].phase, "whole program");
   EXPECT_EQ(told[1].round, 1u);
   EXPECT_EQ(told[1].rounds, 10u);

@@ -11,7 +11,7 @@ namespace {
 /// Each run takes a second, whatever it runs with.
 class seconds final : public tune::trial {
  public:
-  tune::measured run(const tune::choice&, double) override {
+  tune::measured run(const tune::configuration&, double) override {
     ++runs;
     tune::measured one;
     one.value = one.seconds = 1;
@@ -33,11 +33,11 @@ TEST(tune_expected, is_told_once_after_the_first_run) {
   seconds program;
   tune::question asked = four_candidates();
   std::vector<tune::expected_time> told;
-  const tune::surroundings world{[&] { return program.runs; }, [] { return false; }, [](const tune::progress&) {},
-                                 [&](const tune::expected_time& time) {
-                                   EXPECT_EQ(program.runs, 1u);
-                                   told.push_back(time);
-                                 }};
+  const tune::environment world{[&] { return program.runs; }, [] { return false; }, [](const tune::progress&) {},
+                                [&](const tune::expected_time& time) {
+                                  EXPECT_EQ(program.runs, 1u);
+                                  told.push_back(time);
+                                }};
   (void)tune::tune(program, asked, world);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].run_seconds, 1);

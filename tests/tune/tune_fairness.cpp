@@ -34,8 +34,8 @@ class served_program final : public tune::trial {
   double clock = 0;
   std::vector<thread_turns> at_shutdown = {};  ///< threads at a site that comes before "hot"
 
-  tune::measured run(const tune::choice& what, double) override {
-    const std::string name = tune::name_of(what);
+  tune::measured run(const tune::configuration& config, double) override {
+    const std::string name = tune::name_of(config);
     const auto known = of.find(name);
     const shown now = known == of.end() ? shown{} : known->second(++runs[name]);
     if (known == of.end()) ++runs[name];
@@ -43,7 +43,7 @@ class served_program final : public tune::trial {
     seen.value = seen.seconds = now.seconds;
     if (name == failing) seen.failure = "exit status 3";
     clock += now.seconds;
-    if (what.candidate == "unmodified") return seen;
+    if (config.candidate == "unmodified") return seen;
     if (!at_shutdown.empty()) {
       observe::site_record before;
       before.name = "shutdown";
@@ -73,8 +73,8 @@ std::function<shown(unsigned)> always(shown what) {
   return [what](unsigned) { return what; };
 }
 
-const tune::lane& lane_of(const tune::outcome& found, std::size_t phase, std::size_t lane) {
-  return found.phases.at(phase).lanes.at(lane);
+const tune::arm& arm_of(const tune::outcome& found, std::size_t phase, std::size_t arm) {
+  return found.phases.at(phase).arms.at(arm);
 }
 
 }  // namespace
@@ -86,8 +86,8 @@ TEST(tune_fairness, a_policy_whose_thread_waits_too_long_is_refused_though_it_is
   const auto found = program.tuned({"unmodified", "tatas"});
   EXPECT_EQ(found.best, found.reference);
   EXPECT_FALSE(found.proven);
-  EXPECT_EQ(lane_of(found, 0, 1).status, tune::lane_status::refused);
-  EXPECT_EQ(lane_of(found, 0, 1).ended_in, 4u);
+  EXPECT_EQ(arm_of(found, 0, 1).status, tune::arm_status::refused);
+  EXPECT_EQ(arm_of(found, 0, 1).ended_in, 4u);
   ASSERT_EQ(found.refused.size(), 1u);
   EXPECT_EQ(found.refused[0].reason, "a thread waited too long in 4 of 4 rounds: 3 s at hot, 2 ms under what you have");
   EXPECT_EQ(tune::verdict_words(found, {}),
@@ -161,7 +161,7 @@ TEST(tune_fairness, a_policy_that_is_bad_in_half_of_its_rounds_is_not_refused) {
     };
     program.of["ticket"] = always({0.9, 1 * ms});
     const auto found = program.tuned({"unmodified", "mutex", "ticket"});
-    EXPECT_EQ(lane_of(found, 0, 1).status == tune::lane_status::refused, bad_of_ten > 5) << bad_of_ten;
+    EXPECT_EQ(arm_of(found, 0, 1).status == tune::arm_status::refused, bad_of_ten > 5) << bad_of_ten;
   }
 }
 
@@ -188,7 +188,7 @@ TEST(tune_fairness, a_refused_policy_drops_no_other) {
 TEST(tune_fairness, what_starves_in_the_proof_alone_is_not_proven) {
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms});
-  // One challenger is left after five rounds, which ends the first contest.
+  // One challenger is left after five rounds, which ends the first comparison.
   program.of["mutex"] = [](unsigned run) { return shown{0.5, run > 5 ? 80 * ms : 1 * ms}; };
   program.of["ticket"] = always({0.9, 1 * ms});
   const auto found = program.tuned({"unmodified", "ticket", "mutex"});
@@ -198,7 +198,7 @@ TEST(tune_fairness, what_starves_in_the_proof_alone_is_not_proven) {
             "Keep what you have: 'mutex' looked best, but was refused: a thread");
 }
 
-TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest) {
+TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_comparison) {
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms});
   program.of["mutex"] = always({0.5, 1 * ms});
@@ -207,15 +207,15 @@ TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest
   EXPECT_EQ(found.phases.size(), 2u);
   EXPECT_EQ(program.runs["libc"], 2 * tune::rounds_of_fair_reference);
   // Later rounds are judged all the same.
-  EXPECT_EQ(lane_of(found, 1, 1).fairness.rounds.size(), 10u);
-  EXPECT_EQ(lane_of(found, 1, 0).fairness.rounds.front().max_wait_ns, 1 * ms);
+  EXPECT_EQ(arm_of(found, 1, 1).fairness.rounds.size(), 10u);
+  EXPECT_EQ(arm_of(found, 1, 0).fairness.rounds.front().max_wait_ns, 1 * ms);
 
   // As a candidate it is run once a round, and is not compared with itself.
   program.runs.clear();
   found = program.tuned({"unmodified", "libc", "mutex"});
-  EXPECT_EQ(program.runs["libc"], lane_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
-  EXPECT_TRUE(lane_of(found, 0, 1).fairness.rounds.empty());
-  EXPECT_FALSE(lane_of(found, 0, 2).fairness.rounds.empty());
+  EXPECT_EQ(program.runs["libc"], arm_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
+  EXPECT_TRUE(arm_of(found, 0, 1).fairness.rounds.empty());
+  EXPECT_FALSE(arm_of(found, 0, 2).fairness.rounds.empty());
 }
 
 TEST(tune_fairness, beside_a_reference_that_counts_nothing_nothing_is_refused) {
@@ -225,7 +225,7 @@ TEST(tune_fairness, beside_a_reference_that_counts_nothing_nothing_is_refused) {
   asked.by_sites = false;
   const auto found = tune::tune(program, asked, {[&] { return program.clock; }, [] { return false; }});
   EXPECT_TRUE(found.refused.empty());
-  EXPECT_TRUE(found.phases.at(0).lanes.at(1).fairness.rounds.empty());
+  EXPECT_TRUE(found.phases.at(0).arms.at(1).fairness.rounds.empty());
 }
 
 TEST(tune_fairness, what_counts_for_the_reference_tells_which_sites_wait) {
@@ -244,7 +244,7 @@ TEST(tune_fairness, what_counts_for_the_reference_and_fails_is_run_once) {
   program.failing = "libc";
   program.of["mutex"] = always({0.5, 900 * ms});
   const auto found = program.tuned({"unmodified", "mutex"}, true);
-  EXPECT_EQ(program.runs["libc"], 2u) << "in each of two contests";
+  EXPECT_EQ(program.runs["libc"], 2u) << "in each of two comparisons";
   EXPECT_TRUE(found.refused.empty()) << "there is nothing to compare it with";
   EXPECT_EQ(
       tune::refusal_words(found).at(0),
@@ -258,7 +258,7 @@ TEST(tune_fairness, a_reference_that_counts_stands_for_itself) {
   program.of["mutex"] = always({0.5, 70 * ms});
   tune::question asked{.candidates = {"mine", "mutex"}, .site_base = {}};
   asked.by_sites = false;
-  const tune::surroundings world{[&] { return program.clock; }, [] { return false; }};
+  const tune::environment world{[&] { return program.clock; }, [] { return false; }};
   EXPECT_TRUE(tune::tune(program, asked, world).proven);
   program.of["mutex"] = always({0.5, 90 * ms});
   EXPECT_EQ(tune::tune(program, asked, world).refused.size(), 1u);

@@ -87,7 +87,7 @@ class Workloads(Tune):
         self.assertRegex(done.stderr, r"(?m)^txsync tune: \d+ s: whole program, round 1 of 6, 2 left$")
         self.assertNotIn("\033", done.stderr)
 
-    def test_contests_that_the_time_ended_are_named(self):
+    def test_comparisons_that_the_time_ended_are_named(self):
         page = self.folder / "page.html"
         # A round of two takes about 0.4 s. All of the six have 40 % of two seconds: enough for one on a busy machine, too.
         done = call("tune", "arraybench", "--rounds", "6", "--duration", "200", "--threads", "2", "--time", "2", "--candidates", "tatas", "--json", self.json, "--report", page)

@@ -128,7 +128,7 @@ TEST(Plans, ThreadsOutOfRangeAreAComplaint) {
 
 TEST(Plans, SocketsThatAreNotThereAreAComplaint) {
   w::plan how;
-  how.place = txsync::machine::placement::socket;
+  how.placement = txsync::machine::placement::socket;
   how.socket = txsync::machine::socket_count();
   EXPECT_NE(w::complaint(arraybench(), w::default_parameters(arraybench()), how), nullptr);
   how.socket = 0;

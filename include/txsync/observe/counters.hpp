@@ -98,8 +98,8 @@ TXSYNC_EXPORT void waited(std::uint32_t site_id, const void* lock, std::uint64_t
 TXSYNC_EXPORT void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 
 /// The number under which acquisitions of the site are counted at present.
-inline std::uint32_t counted_id(site& place) noexcept {
-  return (place.policy() & policy_word::counting_off) != 0 ? 0 : place.id();
+inline std::uint32_t counted_id(site& the_site) noexcept {
+  return (the_site.policy() & policy_word::counting_off) != 0 ? 0 : the_site.id();
 }
 
 }  // namespace detail

@@ -26,6 +26,6 @@ struct policy_parts {
 /// Cost: some 10 ns; under `txsync run` 0.1 ms and more if the site, or a part of it, is new. Within an attempt the
 /// launcher is not asked: the result is the present word, which is 0 if the site is new. Thread-safe,
 /// async-signal-safe.
-TXSYNC_EXPORT std::uint32_t policy_at_first_use(site& place, std::uint32_t heeded) noexcept;
+TXSYNC_EXPORT std::uint32_t policy_at_first_use(site& the_site, std::uint32_t heeded) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe::detail

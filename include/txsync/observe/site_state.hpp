@@ -25,10 +25,10 @@ enum class warm_mode : std::uint8_t { never, in_wait, before_lock };
 /// share some of these. A site that does has its own, at the beginning of its page.
 class alignas(machine::pad_bytes) site_state {
  public:
-  using change = void (*)(site& place) noexcept;
+  using change = void (*)(site& the_site) noexcept;
 
   constexpr site_state() noexcept = default;
-  constexpr site_state(site* place, change on_change) noexcept : place_(place), changed_(on_change) {}
+  constexpr site_state(site* owner, change on_change) noexcept : place_(owner), changed_(on_change) {}
   /// Shared by several sites. Null: their sections have not asked yet. set_policy() calls `on_change`.
   constexpr site_state(const elision_policy* elides, const warm_up_policy* warms, change on_change) noexcept
       : changed_(on_change),
@@ -37,19 +37,21 @@ class alignas(machine::pad_bytes) site_state {
         takes_lock_(elides != nullptr),
         when_(warms != nullptr ? warm_mode::never : warm_mode::in_wait) {}
 
-  static site_state& of(const site& place) noexcept {
-    return *place.state_.load(std::memory_order_acquire);  // pairs with the release in replace()
+  static site_state& of(const site& the_site) noexcept {
+    return *the_site.state_.load(std::memory_order_acquire);  // pairs with the release in replace()
   }
   /// False: another thread has replaced it first.
-  static bool replace(site& place, site_state& before, site_state& after) noexcept {
+  static bool replace(site& the_site, site_state& before, site_state& after) noexcept {
     site_state* expected = &before;
     // seq_cst: it releases the new state, which pairs with the acquire in of(). It also comes before the read of the
     // policy word that follows. site::set_policy() first stores the word, and then reads here: one of the two sees the
     // other.
-    return place.state_.compare_exchange_strong(expected, &after, std::memory_order_seq_cst);
+    return the_site.state_.compare_exchange_strong(expected, &after, std::memory_order_seq_cst);
   }
   /// The policy word, read after all stores of the calling thread.
-  static std::uint32_t latest_word(const site& place) noexcept { return place.policy_.load(std::memory_order_seq_cst); }
+  static std::uint32_t latest_word(const site& the_site) noexcept {
+    return the_site.policy_.load(std::memory_order_seq_cst);
+  }
 
   /// The site that owns it; null: it is shared.
   site* place() const noexcept { return place_; }

@@ -163,7 +163,7 @@ json to_json(const point& one) {
   json made = {{"workload", one.workload}, {"params", one.params}};
   put_text(made, "preset", one.preset);
   made["threads"] = one.threads;
-  made["place"] = one.place;
+  made["place"] = one.placement;
   made["subject"] = one.subject;
   made["kind"] = to_string(one.kind);
   put_text(made, "waiting", one.waiting);

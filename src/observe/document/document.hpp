@@ -187,8 +187,8 @@ struct point {
   json params = json::object();  ///< every parameter by name, including defaults; a number or a word
   std::string preset;            ///< empty without a preset
   unsigned threads = 1;
-  std::string place;    ///< "cores-first", "smt-first", "socket=0", "none"
-  std::string subject;  ///< "txsync::mutex"
+  std::string placement;  ///< "cores-first", "smt-first", "socket=0", "none"
+  std::string subject;    ///< "txsync::mutex"
   subject_kind kind = subject_kind::ours;
   std::string waiting;      ///< how the subject waits: "spins", "parks"; empty if that has no meaning
   bool speculates = false;  ///< simulated: the subject can run sections as hardware transactions, whether it did or not

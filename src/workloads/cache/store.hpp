@@ -80,7 +80,7 @@ class store {
   template <class Memory>
   static std::size_t bytes_of(Memory& memory, const item* one) noexcept;
   template <class Memory>
-  void tell(Memory& memory, const statistics& more) noexcept;
+  void report(Memory& memory, const statistics& more) noexcept;
 
   template <class Memory>
   void get(Memory& memory, request& asked) noexcept;

@@ -105,7 +105,7 @@ void store::move_if_old(Memory& memory, item* one, std::uint32_t now) noexcept {
 }
 
 template <class Memory>
-void store::tell(Memory& memory, const statistics& more) noexcept {
+void store::report(Memory& memory, const statistics& more) noexcept {
   if constexpr (Memory::speculative) {
     memory.fetch(&news_, sizeof news_);
   } else {
@@ -125,7 +125,7 @@ void store::link(Memory& memory, item* one, std::uint32_t now) noexcept {
   memory.store(one->moved, now);
   to_front(memory, one);
   memory.store(one->place, static_cast<std::uint8_t>(memory.load(one->place) | item::linked_bit));
-  tell(memory, {.items = 1, .bytes = bytes_of(memory, one), .stored = 1});
+  report(memory, {.items = 1, .bytes = bytes_of(memory, one), .stored = 1});
 }
 
 template <class Memory>
@@ -135,7 +135,7 @@ void store::unlink(Memory& memory, item** link) noexcept {
   memory.store(*link, memory.load(one->next));
   out_of_order(memory, one);
   memory.store(one->place, static_cast<std::uint8_t>(memory.load(one->place) & ~item::linked_bit));
-  tell(memory, {.items = ~std::uint64_t{0}, .bytes = 0 - std::uint64_t{bytes_of(memory, one)}});
+  report(memory, {.items = ~std::uint64_t{0}, .bytes = 0 - std::uint64_t{bytes_of(memory, one)}});
   if (memory.load(one->references) == 0) slabs_.give(memory, one);
 }
 
@@ -157,7 +157,7 @@ bool store::evict(Memory& memory, unsigned size_class, std::uint32_t now) noexce
   for (unsigned tries = 0; one != nullptr && tries < max_tries; one = memory.load(one->newer), ++tries) {
     if (memory.load(one->references) != 0) continue;
     const bool over = is_over(memory, *one, now);
-    tell(memory, {.evicted = over ? 0U : 1U, .reclaimed = over ? 1U : 0U});
+    report(memory, {.evicted = over ? 0U : 1U, .reclaimed = over ? 1U : 0U});
     item** link = &bucket_of(memory.load(one->hash));
     for (item* at = memory.load(*link); at != one; at = memory.load(*link)) {
       if (Memory::speculative && at == nullptr) return false;  // the chain has changed

@@ -21,13 +21,13 @@ struct handing_test {
   bool full = false;
   std::uint64_t taken = 0;
 
-  void tell() noexcept { how == telling::one ? changed.notify_one() : changed.notify_all(); }
+  void notify() noexcept { how == telling::one ? changed.notify_one() : changed.notify_all(); }
   void change(bool to) {
     Held held(lock);
     changed.wait(held, [&] { return full != to; });
     full = to;
     if (!to) ++taken;
-    tell();
+    notify();
   }
   static void body(handing_test& me, unsigned index) {
     const unsigned changes = index == 0 ? takes * (threads - 1) : takes;
@@ -51,13 +51,13 @@ struct nested_wait_test {
     std::unique_lock held(inner);
     changed.wait(held, [&] { return told; });
   }
-  void tell() {
+  void notify() {
     const std::lock_guard held(inner);
     told = true;
     changed.notify_all();
   }
   static void body(nested_wait_test& me, unsigned index) {
-    if (index == 1) return me.tell();
+    if (index == 1) return me.notify();
     const std::lock_guard held(me.outer);
     if (index == 2) {
       if (me.first != me.second) me.seen_half = true;

@@ -79,13 +79,13 @@ struct own_variable_test {
     own->~elided_condition_variable();
     for (unsigned char& one : place) one = gone;
   }
-  void tell() noexcept {
+  void notify() noexcept {
     lock.lock();
     done = true;
     if (waiting != nullptr) waiting->notify_one();
     lock.unlock();
   }
-  static void body(own_variable_test& me, unsigned index) { index == 0 ? me.wait_for_it() : me.tell(); }
+  static void body(own_variable_test& me, unsigned index) { index == 0 ? me.wait_for_it() : me.notify(); }
   const char* check() const {
     for (const unsigned char one : place) {
       if (one != gone) return "a notification has touched a variable that was gone";

@@ -63,7 +63,7 @@ struct late_telling_test {
   unsigned told = 0;
   unsigned taken = 0;
 
-  void tell(unsigned more) {
+  void notify(unsigned more) {
     std::unique_lock held(lock);
     told += more;
     if (who == notifier::has_unlocked) held.unlock();
@@ -76,7 +76,7 @@ struct late_telling_test {
       for (unsigned i = 1; i < threads; i += at_once) {
         const std::uint64_t start = machine::cycles();
         while (machine::cycles() - start < longer_than_anybody_looks) machine::relax();
-        me.tell(at_once);
+        me.notify(at_once);
       }
       return;
     }

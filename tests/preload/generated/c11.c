@@ -46,7 +46,7 @@ static void release(struct shared* at) {
   check(at, "a mutex of C11 is released", mtx_unlock(&at->mutex) == thrd_success);
 }
 
-static void tell(struct shared* at) {
+static void signal_waiters(struct shared* at) {
   const int answer = at->asked->signal ? cnd_signal(&at->condition) : cnd_broadcast(&at->condition);
   check(at, "a waiter of C11 is told", answer == thrd_success);
 }
@@ -79,7 +79,7 @@ static int make_tokens(void* argument) {
     take(at);
     while (at->tokens != 0) wait(at);
     at->tokens = 1;
-    tell(at);
+    signal_waiters(at);
     release(at);
   }
   return 11;
@@ -92,7 +92,7 @@ static int take_tokens(void* argument) {
     while (at->tokens == 0) wait(at);
     at->tokens = 0;
     ++at->counted;
-    tell(at);
+    signal_waiters(at);
     release(at);
   }
   return 11;

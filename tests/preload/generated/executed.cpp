@@ -10,7 +10,7 @@
 
 namespace generated {
 
-command::command(const surroundings& around, std::vector<std::string> words) : words_(std::move(words)) {
+command::command(const environment& around, std::vector<std::string> words) : words_(std::move(words)) {
   words_.insert(words_.begin(), around.self);
   for (std::string& word : words_) arguments_.push_back(word.data());
   arguments_.push_back(nullptr);

@@ -52,7 +52,7 @@ struct options {
 };
 
 /// The empty text when it went right.
-std::string result_of(const program& made, const surroundings& around, const options& asked) {
+std::string result_of(const program& made, const environment& around, const options& asked) {
   state& shared = map(around.memory);
   std::memset(static_cast<void*>(&shared), 0, state_bytes());
   const pid_t child = fork();
@@ -82,7 +82,7 @@ std::string result_of(const program& made, const surroundings& around, const opt
 }
 
 [[noreturn]] void be_a_process(char** arguments) {
-  const surroundings around{arguments[0], "/proc/self/exe", std::atoi(arguments[3])};
+  const environment around{arguments[0], "/proc/self/exe", std::atoi(arguments[3])};
   const program made = generate(std::strtoull(arguments[1], nullptr, 10),
                                 static_cast<omitted>(std::strtoull(arguments[4], nullptr, 10)));
   if (arguments[5] == nullptr) run_other(made, map(around.memory), around, std::atoi(arguments[2]));
@@ -111,7 +111,7 @@ struct sums {
   unsigned long programs = 0, wrong = 0;
 };
 
-void run_seed(std::uint64_t seed, const program& made, const options& asked, const surroundings& around, sums& sum) {
+void run_seed(std::uint64_t seed, const program& made, const options& asked, const environment& around, sums& sum) {
   const auto start = std::chrono::steady_clock::now();
   const std::string text = result_of(made, around, asked);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -125,7 +125,7 @@ void run_seed(std::uint64_t seed, const program& made, const options& asked, con
   std::fflush(stdout);
 }
 
-void run_seeds(const char* range, const options& asked, const surroundings& around, sums& sum) {
+void run_seeds(const char* range, const options& asked, const environment& around, sums& sum) {
   char* rest = nullptr;
   const std::uint64_t first = std::strtoull(range, &rest, 10);
   if (rest == range) misuse("a seed is a number");
@@ -144,7 +144,7 @@ int main(int count, char** arguments) {
   if (count == 7 && std::strcmp(arguments[1], "--process") == 0) be_a_process(arguments + 2);
   if (count == 9 && std::strcmp(arguments[1], "--operation") == 0) be_a_process(arguments + 2);
   if (count < 3) misuse("the plug-ins and seeds are missing");
-  const surroundings around{arguments[1], "/proc/self/exe", memfd_create("generated", 0)};
+  const environment around{arguments[1], "/proc/self/exe", memfd_create("generated", 0)};
   if (around.memory < 0 || ftruncate(around.memory, static_cast<off_t>(state_bytes())) != 0)
     return std::perror("generated: memfd_create"), 2;
   options asked;

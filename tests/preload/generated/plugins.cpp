@@ -10,7 +10,7 @@
 
 namespace generated {
 
-std::string surroundings::plugin(int which) const {
+std::string environment::plugin(int which) const {
   const char* first = plugins;
   for (; which > 0; --which) {
     const char* const colon = std::strchr(first, ':');

@@ -87,7 +87,7 @@ void* run_thread(void* argument) {
   return nullptr;
 }
 
-void run_threads(const program& made, state& shared, const surroundings& around, int process) {
+void run_threads(const program& made, state& shared, const environment& around, int process) {
   pthread_t started[max_threads];
   std::vector<place> places;
   for (int t = 0; t < made.threads; ++t)
@@ -98,7 +98,7 @@ void run_threads(const program& made, state& shared, const surroundings& around,
   for (std::size_t i = 1; i < places.size(); ++i) pthread_join(started[i], nullptr);
 }
 
-command as_process(const program& made, const surroundings& around, int process) {
+command as_process(const program& made, const environment& around, int process) {
   return {around,
           {"--process", around.plugins, std::to_string(made.seed), std::to_string(process),
            std::to_string(around.memory), std::to_string(made.without)}};
@@ -116,7 +116,7 @@ void compare(const place& here, const counts& got, const counts& want) {
 
 }  // namespace
 
-void run_first(const program& made, state& shared, const surroundings& around) {
+void run_first(const program& made, state& shared, const environment& around) {
   initialize(made, shared);
   pid_t children[max_processes];
   for (int p = 1; p < made.processes; ++p) {
@@ -134,7 +134,7 @@ void run_first(const program& made, state& shared, const surroundings& around) {
   _exit(0);
 }
 
-void run_other(const program& made, state& shared, const surroundings& around, int process) {
+void run_other(const program& made, state& shared, const environment& around, int process) {
   run_threads(made, shared, around, process);
   _exit(0);
 }

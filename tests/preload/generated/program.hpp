@@ -138,7 +138,7 @@ struct counts {
 counts expected(const program& made);
 
 /// Libraries with locks, and the program itself, to be started again.
-struct surroundings {
+struct environment {
   const char* plugins;  ///< three, separated by colons: plugin.cpp, then the two of plugin_pair.cpp
   const char* self;
   int memory;  ///< the descriptor of a state
@@ -150,8 +150,8 @@ struct state;
 std::size_t state_bytes();
 /// Runs the program's process 0, in the group that the caller has made, and ends with status 0 if it went right. What
 /// went wrong stands at the beginning of the state otherwise.
-[[noreturn]] void run_first(const program& made, state& shared, const surroundings& around);
-[[noreturn]] void run_other(const program& made, state& shared, const surroundings& around, int process);
+[[noreturn]] void run_first(const program& made, state& shared, const environment& around);
+[[noreturn]] void run_other(const program& made, state& shared, const environment& around, int process);
 
 /// Runs body(argument) on `stack`. The bottom frame returns to an address that is not mapped, and has no unwind table.
 void on_bare_stack(void (*body)(void*), void* argument, unsigned char* stack, std::size_t bytes);

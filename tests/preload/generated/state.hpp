@@ -40,7 +40,7 @@ struct state {
 struct place {
   const program& made;
   state& shared;
-  const surroundings& around;
+  const environment& around;
   int thread;
   int number = 0;  ///< of the operation
   const operation& now() const { return made.operations[static_cast<std::size_t>(number)]; }
@@ -93,7 +93,7 @@ int status_of(pid_t child);
 /// This program again, with other arguments: made before a fork, as afterwards a child may not use the heap.
 class command {
  public:
-  command(const surroundings& around, std::vector<std::string> words);
+  command(const environment& around, std::vector<std::string> words);
   [[noreturn]] void become();
   char* const* arguments() const { return arguments_.data(); }
 

@@ -131,7 +131,7 @@ class WordCount(programs.ByCommand):
         ran = self.tune("--machine", "haswell-i7-4770", "--rounds", "6", "--seed", "7", "--candidates", "spin", "--json", "tune.json", "--", "./program", "1")
         made = json.loads((self.at / "tune.json").read_text(encoding="utf-8"))
         self.assertEqual((made["points"][0]["metric"], made["points"][0]["unit"], made["seed"]), ("simulated time", "s", 7), ran.stdout)
-        once, _ = self.document("--seed", "8", "--", "./program", "1")  # behind the rehearsal
+        once, _ = self.document("--seed", "8", "--", "./program", "1")  # behind the baseline run
         self.assertEqual(made["points"][0]["values"][0], once["points"][0]["values"][0])
 
     def test_a_candidate_that_fails_is_out(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "channel/questions.hpp"
+#include "channel/site_requests.hpp"
 
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::channel {
 bool launcher_lives(const head& file) noexcept {
   // relaxed: a clock
   const std::uint64_t last = file.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
+  return last != 0 && machine::clock_ns() < last + launcher_timeout_ns;
 }
 
 bool launcher_has_ended(head& file) noexcept {
@@ -26,17 +26,18 @@ bool launcher_has_ended(head& file) noexcept {
   return true;
 }
 
-claim claim_question(head& file) noexcept {
-  const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
-  while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
-    for (question& one : file.questions) {
-      std::uint32_t seen = one.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-      if ((seen & question::turn_bits) != question::free) continue;
-      const std::uint32_t number = seen + question::number;
+claim claim_site_request(head& file) noexcept {
+  const std::uint64_t give_up_at_ns = machine::clock_ns() + launcher_timeout_ns;
+  while (launcher_lives(file) && machine::clock_ns() < give_up_at_ns) {
+    for (site_request& request : file.site_requests) {
+      std::uint32_t expected = request.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+      if ((expected & site_request::turn_bits) != site_request::free) continue;
+      const std::uint32_t number = expected + site_request::number;
       // acquire pairs with the release of the process that used the slot before
-      if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
-      one.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
-      return {&one, number};
+      if (!request.state.compare_exchange_strong(expected, number | site_request::claimed, std::memory_order_acquire))
+        continue;
+      request.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
+      return {&request, number};
     }
     machine::sleep_ns(100'000);
   }
@@ -46,39 +47,41 @@ claim claim_question(head& file) noexcept {
 namespace {
 
 /// False if the launcher is gone, or too slow. Then the slot is free again.
-bool await_answer(head& file, const claim& mine) noexcept {
-  std::atomic<std::uint32_t>& state = mine.slot->state;
-  const std::uint32_t asked = mine.number | question::asked;
+bool await_answer(head& file, const claim& claimed) noexcept {
+  std::atomic<std::uint32_t>& state = claimed.slot->state;
+  const std::uint32_t asked = claimed.number | site_request::asked;
   bool has_waited = false;
   // acquire pairs with the launcher's release
   while (state.load(std::memory_order_acquire) == asked) {
     if (!launcher_lives(file) || (has_waited && launcher_has_ended(file))) {
-      std::uint32_t seen = asked;
+      std::uint32_t expected = asked;
       // relaxed: what is in the slot belongs to nobody any more
-      if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
+      if (state.compare_exchange_strong(expected, claimed.number | site_request::free, std::memory_order_relaxed))
+        return false;
     } else {
-      machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
+      machine::park_shared(state, asked, machine::clock_ns() + launcher_timeout_ns / 8);
       has_waited = true;
     }
   }
-  return state.load(std::memory_order_acquire) == (mine.number | question::answered);
+  return state.load(std::memory_order_acquire) == (claimed.number | site_request::answered);
 }
 
 }  // namespace
 
-bool ask(head& file, const claim& mine) noexcept {
+bool ask(head& file, const claim& claimed) noexcept {
   // release pairs with the launcher's acquire
-  mine.slot->state.store(mine.number | question::asked, std::memory_order_release);
+  claimed.slot->state.store(claimed.number | site_request::asked, std::memory_order_release);
   file.doorbell.fetch_add(1, std::memory_order_seq_cst);
   machine::unpark_shared(file.doorbell, 1);
-  return await_answer(file, mine);
+  return await_answer(file, claimed);
 }
 
-void give_back(const claim& mine) noexcept {
-  mine.slot->state.store(mine.number | question::free, std::memory_order_release);  // pairs with claim_question()
+void give_back(const claim& claimed) noexcept {
+  // release pairs with claim_site_request()
+  claimed.slot->state.store(claimed.number | site_request::free, std::memory_order_release);
 }
 
-void put_name(const char* name, place& out) noexcept {
+void put_name(const char* name, frame_list& out) noexcept {
   constexpr std::size_t room = sizeof(frame::module) - 1;
   std::size_t left = strnlen(name, max_name_bytes);
   for (out.count = 0; left != 0; ++out.count) {

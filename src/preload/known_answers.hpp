@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places that the launcher has answered for, by hash: open addressing, never emptied, shared by all threads.
+// The launcher's answers, by a hash of what was asked for: open addressing, never emptied, shared by all threads.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) noexcept
   return product ^ product >> 29;
 }
 
-/// Holds `most` places; room for twice as many keeps searches short. Hashes and answers are never 0.
+/// Holds `most` answers; room for twice as many keeps searches short. Hashes and answers are never 0.
 template <std::size_t most>
-class known_places {
+class known_answers {
  public:
   static constexpr std::size_t slots = 2 * most;
   static constexpr std::size_t max_search_steps = 64;
@@ -26,11 +26,11 @@ class known_places {
   /// 0: not known.
   std::uint64_t find(std::uint64_t hash) const noexcept {
     for (std::size_t step = 0; step < max_search_steps; ++step) {
-      const entry& one = table_[(hash + step) % slots];
+      const entry& slot = table_[(hash + step) % slots];
       // relaxed, here and below: hash and answer are numbers; nothing else is read because of them
-      const std::uint64_t seen = one.hash.load(std::memory_order_relaxed);
-      if (seen == hash) return one.answer.load(std::memory_order_relaxed);
-      if (seen == 0) return 0;
+      const std::uint64_t found_hash = slot.hash.load(std::memory_order_relaxed);
+      if (found_hash == hash) return slot.answer.load(std::memory_order_relaxed);
+      if (found_hash == 0) return 0;
     }
     return 0;
   }
@@ -41,12 +41,12 @@ class known_places {
   bool remember(std::uint64_t hash, std::uint64_t answer) noexcept {
     if (is_full()) return false;
     for (std::size_t step = 0; step < max_search_steps; ++step) {
-      entry& one = table_[(hash + step) % slots];
-      std::uint64_t seen = 0;
-      const bool is_new = one.hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed);
-      if (!is_new && seen != hash) continue;
+      entry& slot = table_[(hash + step) % slots];
+      std::uint64_t expected = 0;
+      const bool is_new = slot.hash.compare_exchange_strong(expected, hash, std::memory_order_relaxed);
+      if (!is_new && expected != hash) continue;
       if (is_new) count_.fetch_add(1, std::memory_order_relaxed);
-      one.answer.store(answer, std::memory_order_relaxed);
+      slot.answer.store(answer, std::memory_order_relaxed);
       return true;
     }
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers a program's questions for the sites of its locks, and reads what the program's libraries noticed.
+// Answers a program's requests for the sites of its locks, and reads what the program's libraries noticed.
 #pragma once
 
 #include <atomic>
@@ -21,16 +21,16 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 const char* to_string(channel::object_kind kind) noexcept;
 
 /// A thread that answers as long as this object lives.
-class answerer {
+class site_resolver {
  public:
   struct site {
     place_name place;
     channel::object_kind kind{};
-    std::uint32_t heeded = 0;        ///< of a named site: the parts of the policy that its locks use (question::heeded)
+    std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks use (site_request::heeded)
     std::set<std::string> programs;  ///< the names of the programs whose processes have asked for it
   };
-  struct noticed {
-    channel::notice_kind kind{};
+  struct diagnostic {
+    channel::diagnostic_kind kind{};
     std::uint32_t process = 0;
     std::uint32_t site = 0;
     std::uint32_t other_site = 0;
@@ -39,16 +39,16 @@ class answerer {
 
   /// Requires: all three live longer, and nobody else uses `names` in that time. `preloaded`: as for
   /// check_takes_library().
-  answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
-  ~answerer() { stop(); }
-  answerer(const answerer&) = delete;
-  answerer& operator=(const answerer&) = delete;
+  site_resolver(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
+  ~site_resolver() { stop(); }
+  site_resolver(const site_resolver&) = delete;
+  site_resolver& operator=(const site_resolver&) = delete;
 
   /// Answers what has been asked, and ends. The functions below are to be called after it.
   void stop();
 
   const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
-  const std::vector<noticed>& notices() const noexcept { return notices_; }
+  const std::vector<diagnostic>& diagnostics() const noexcept { return diagnostics_; }
   const started_programs& started() const noexcept { return started_; }
   std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the maximum number of sites
 
@@ -59,18 +59,19 @@ class answerer {
     std::uint32_t state = 0;
     std::uint64_t since = 0;  // when the slot was first seen in this state
   };
-  void answer(channel::question& asked, std::uint32_t state);
-  static void free_if_abandoned(channel::question& asked, const last_look& seen);
-  void read_notices();
+  void answer(channel::site_request& request, std::uint32_t state);
+  static void free_if_abandoned(channel::site_request& request, const last_look& look);
+  void read_diagnostics();
   /// The answer that a place got.
   struct place_answer {
     std::uint32_t site = 0;
     std::uint32_t frames = 0;
-    channel::object_places same;
+    channel::object_offsets same;
   };
-  const place_answer& answer_of(const channel::question& asked, std::uint32_t process, const std::string& program);
-  place_answer find_answer(const channel::question& asked, std::uint32_t process);
-  static std::string key_of(const channel::question& asked, const std::string& program);
+  const place_answer& answer_of(const channel::site_request& request, std::uint32_t process,
+                                const std::string& program);
+  place_answer find_answer(const channel::site_request& request, std::uint32_t process);
+  static std::string key_of(const channel::site_request& request, const std::string& program);
 
   channel_file& channel_;
   const policy::policy_set& policies_;
@@ -79,10 +80,10 @@ class answerer {
   std::map<std::string, std::uint32_t> by_name_;
   std::vector<site> sites_;
   site_list list_;
-  std::vector<noticed> notices_;
-  std::vector<bool> notice_read_;
+  std::vector<diagnostic> diagnostics_;
+  std::vector<bool> diagnostic_read_;
   started_programs started_;
-  last_look seen_[channel::head::questions_at_once];
+  last_look seen_[channel::head::site_requests_at_once];
   std::uint64_t refused_ = 0;
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -52,28 +52,28 @@ std::string row_html(const json& document, const json& row, const scale& unit) {
   const json* point = point_of(document, row);
   const std::vector<double> values =
       point == nullptr ? std::vector<double>{} : part_of(*point, "values").get<std::vector<double>>();
-  std::string made = std::string("<tr") +
+  std::string html = std::string("<tr") +
                      (status.starts_with("failed") || row.contains("refused") ? " class=\"bad\""
                       : row.contains("winner")                                ? " class=\"best\""
                                                                               : "") +
                      ">";
-  made += "<td class=\"w\">" + escaped(text_of(row, "candidate")) + "</td>";
+  html += "<td class=\"w\">" + escaped(text_of(row, "candidate")) + "</td>";
   if (values.empty()) {
-    made += "<td></td><td></td>";
+    html += "<td></td><td></td>";
   } else {
     const observe::interval middle = observe::median_interval(values);
-    made += number_cell(figures(middle.median / unit.by));
-    made += number_cell(figures(middle.low95 / unit.by) + " to " + figures(middle.high95 / unit.by));
+    html += number_cell(figures(middle.median / unit.by));
+    html += number_cell(figures(middle.low95 / unit.by) + " to " + figures(middle.high95 / unit.by));
   }
   if (row.contains("ratio")) {
-    made += number_cell(figures(number_of(row, "ratio"))) +
+    html += number_cell(figures(number_of(row, "ratio"))) +
             number_cell(figures(number_of(row, "low95")) + " to " + figures(number_of(row, "high95")));
   } else {
-    made += "<td></td><td></td>";
+    html += "<td></td><td></td>";
   }
-  made += number_cell(std::to_string(values.size()));
-  made += max_wait_text(row);
-  return made + "<td class=\"w\">" + escaped(status) + "</td></tr>\n";
+  html += number_cell(std::to_string(values.size()));
+  html += max_wait_text(row);
+  return html + "<td class=\"w\">" + escaped(status) + "</td></tr>\n";
 }
 
 std::string ratios_chart(const std::vector<const json*>& rows, const std::string& phase, const std::string& reference) {
@@ -86,17 +86,17 @@ std::string ratios_chart(const std::vector<const json*>& rows, const std::string
   for (const json* row : rows) {
     if (!row->contains("ratio")) continue;
     const std::string name = text_of(*row, "candidate");
-    const estimate what{number_of(*row, "ratio"), number_of(*row, "low95"), number_of(*row, "high95")};
+    const estimate ratio{number_of(*row, "ratio"), number_of(*row, "low95"), number_of(*row, "high95")};
     std::string hover = name + ": ";
-    hover += ratio_words(what.value, what.low, what.high, number_of(*row, "coverage"));
+    hover += ratio_words(ratio.value, ratio.low, ratio.high, number_of(*row, "coverage"));
     hover += " times as good as " + reference + "; ";
     hover += text_of(*row, "status");
-    chart.bars.push_back({name, what, hover, row->contains("winner") ? "best" : "ours", what.low != what.high});
+    chart.bars.push_back({name, ratio, hover, row->contains("winner") ? "best" : "ours", ratio.low != ratio.high});
   }
   return drawn(chart);
 }
 
-std::string contest(const json& document, const std::vector<const json*>& rows, const scale& unit) {
+std::string comparison_html(const json& document, const std::vector<const json*>& rows, const scale& unit) {
   const std::string phase = text_of(*rows.front(), "phase");
   std::string body;
   for (const json* row : rows) body += row_html(document, *row, unit);
@@ -111,7 +111,7 @@ std::string contest(const json& document, const std::vector<const json*>& rows, 
 
 }  // namespace
 
-std::string contests_section(const json& document) {
+std::string comparisons_section(const json& document) {
   const auto tune = document.find("tune");
   if (tune == document.end()) return {};
   const json& rows = part_of(*tune, "table");
@@ -124,24 +124,24 @@ std::string contests_section(const json& document) {
   }
   std::stable_partition(phases.begin(), phases.end(),
                         [](const auto& one) { return text_of(*one.front(), "phase") == "proof"; });
-  std::string made = "<section>" + heading("What was compared");
-  made += "<p class=\"note\">" + escaped(text_of(*tune, "metric")) + "; " +
+  std::string html = "<section>" + heading("What was compared");
+  html += "<p class=\"note\">" + escaped(text_of(*tune, "metric")) + "; " +
           (lower_is_better(*tune) ? "lower" : "higher") +
           " is better. The first row of each table is what the others are held against: the ratio is formed in each "
           "round, the "
           "table has its median and the interval of that. More than 1 is better. The longest wait is that of a single "
           "thread for a lock, the median over the rounds.</p>\n";
   for (const json& one : part_of(*tune, "refused")) {
-    made += "<p>" + escaped("'" + text_of(one, "candidate") + "' was refused: " + text_of(one, "reason")) + ".</p>\n";
+    html += "<p>" + escaped("'" + text_of(one, "candidate") + "' was refused: " + text_of(one, "reason")) + ".</p>\n";
   }
   if (const std::string why = text_of(*tune, "unjudged"); !why.empty())
-    made += "<p>Whether a candidate lets a thread starve was not judged: " + escaped(why) + ".</p>\n";
-  for (const auto& one : phases) made += contest(document, one, unit);
-  if (phases.empty()) made += "<p>Nothing was measured.</p>\n";
+    html += "<p>Whether a candidate lets a thread starve was not judged: " + escaped(why) + ".</p>\n";
+  for (const auto& one : phases) html += comparison_html(document, one, unit);
+  if (phases.empty()) html += "<p>Nothing was measured.</p>\n";
   if (const std::string policy = text_of(*tune, "policy"); !policy.empty()) {
-    made += "<h3>The policy that came out</h3>\n<pre>" + escaped(policy) + "</pre>\n";
+    html += "<h3>The policy that came out</h3>\n<pre>" + escaped(policy) + "</pre>\n";
   }
-  return made + "</section>\n";
+  return html + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/notices.hpp"
+#include "launch/diagnostics.hpp"
 
 #include <algorithm>
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-using channel::notice_kind;
+using channel::diagnostic_kind;
 
-std::string site_name(const answerer& from, std::uint32_t number) {
+std::string site_name(const site_resolver& from, std::uint32_t number) {
   const bool known = number != 0 && number <= from.sites().size();
   return known ? from.sites()[number - 1].place.name : "(unknown)";
 }
 
-void put_once(std::vector<std::string>& list, std::string one) {
-  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
+void put_once(std::vector<std::string>& list, std::string sentence) {
+  if (std::find(list.begin(), list.end(), sentence) == list.end()) list.push_back(std::move(sentence));
 }
 
 /// A second lock by the owner is a mistake only if nobody gives the lock up. That is known at the end of the run.
@@ -23,31 +23,33 @@ std::string end_of_relock(const std::vector<bool>& waited_at_end, std::uint32_t 
   return waited ? "; when the run ended, a thread still waited there" : "";
 }
 
-std::string sentence_of(const answerer& from, const answerer::noticed& one, const std::vector<bool>& waited_at_end) {
-  const std::string lock = "a lock of site " + site_name(from, one.site);
-  const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
-  switch (one.kind) {
-    case notice_kind::double_unlock:
+std::string sentence_of(const site_resolver& from, const site_resolver::diagnostic& diagnostic,
+                        const std::vector<bool>& waited_at_end) {
+  const std::string lock = "a lock of site " + site_name(from, diagnostic.site);
+  const std::string where =
+      diagnostic.place.name + (diagnostic.place.where.empty() ? std::string() : " (" + diagnostic.place.where + ")");
+  switch (diagnostic.kind) {
+    case diagnostic_kind::double_unlock:
       return lock + " was unlocked though nobody held it, by " + where;
-    case notice_kind::unlock_by_stranger:
+    case diagnostic_kind::unlock_by_non_owner:
       return lock + " was unlocked by a thread that did not hold it, by " + where;
-    case notice_kind::destroyed_locked:
+    case diagnostic_kind::destroyed_locked:
       return lock + " was destroyed or initialised again while a thread held it, by " + where;
-    case notice_kind::order_inversion:
-      return lock + " was taken while one of site " + site_name(from, one.other_site) +
+    case diagnostic_kind::order_inversion:
+      return lock + " was taken while one of site " + site_name(from, diagnostic.other_site) +
              " was held, and elsewhere the other way round: threads can wait for each other for ever; by " + where;
-    case notice_kind::wait_without_mutex:
+    case diagnostic_kind::wait_without_mutex:
       return "a condition was waited for by a thread that did not hold its mutex, " + lock + ", by " + where;
-    case notice_kind::relock_by_owner:
+    case diagnostic_kind::relock_by_owner:
       return lock +
              " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
              "comes, by " +
-             where + end_of_relock(waited_at_end, one.site);
-    case notice_kind::condition_of_two_processes:
+             where + end_of_relock(waited_at_end, diagnostic.site);
+    case diagnostic_kind::condition_of_two_processes:
       return "a condition was waited for by threads of two processes, though its attributes say that it is of one "
              "(pthread_condattr_setpshared), with " +
              lock + ", by " + where;
-    case notice_kind::priority_ignored:
+    case diagnostic_kind::priority_ignored:
       return "a thread with a real-time priority waited for " + lock +
              ", which ignores priorities under its policy, "
              "by " +
@@ -58,16 +60,16 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one, cons
 
 }  // namespace
 
-std::vector<std::string> sentences_of(const answerer& from, const std::vector<bool>& waited_at_end) {
+std::vector<std::string> sentences_of(const site_resolver& from, const std::vector<bool>& waited_at_end) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices()) put_once(list, sentence_of(from, one, waited_at_end));
+  for (const site_resolver::diagnostic& one : from.diagnostics()) put_once(list, sentence_of(from, one, waited_at_end));
   return list;
 }
 
-std::vector<std::string> sites_that_ignored_a_priority(const answerer& from) {
+std::vector<std::string> sites_that_ignored_a_priority(const site_resolver& from) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices())
-    if (one.kind == notice_kind::priority_ignored) put_once(list, site_name(from, one.site));
+  for (const site_resolver::diagnostic& one : from.diagnostics())
+    if (one.kind == diagnostic_kind::priority_ignored) put_once(list, site_name(from, one.site));
   return list;
 }
 

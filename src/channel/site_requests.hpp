@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a program asks its launcher. If the launcher has stopped looking, nobody waits for it longer than
-// launcher_patience_ns. If it has ended, nobody waits for it at all.
+// launcher_timeout_ns. If it has ended, nobody waits for it at all.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ bool launcher_lives(const head& file) noexcept;
 /// microseconds.
 bool launcher_has_ended(head& file) noexcept;
 
-/// A slot for a question, owned by the calling thread.
+/// A slot for a request, owned by the calling thread.
 struct claim {
-  question* slot = nullptr;  ///< null: the launcher is gone, or too slow
-  std::uint32_t number = 0;  ///< the question's number, at its position in `state`
+  site_request* slot = nullptr;  ///< null: the launcher is gone, or too slow
+  std::uint32_t number = 0;      ///< the request's number, at its position in `state`
 };
-claim claim_question(head& file) noexcept;
+claim claim_site_request(head& file) noexcept;
 
-/// Asks the question that the caller has put into the slot. False if the launcher is gone, or too slow: then the slot
+/// Sends the request that the caller has put into the slot. False if the launcher is gone, or too slow: then the slot
 /// is no longer the caller's. True: the answer is in the slot, until give_back().
-bool ask(head& file, const claim& mine) noexcept;
-void give_back(const claim& mine) noexcept;
+bool ask(head& file, const claim& claimed) noexcept;
+void give_back(const claim& claimed) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of places that have been answered: finds what it took, takes up to its limit, and then says so.
+// The table of the launcher's answers: finds what it took, takes up to its limit, and then says so.
 #include <gtest/gtest.h>
 
-#include "preload/known_places.hpp"
+#include "preload/known_answers.hpp"
 
 namespace preload = txsync::preload;
 
 namespace {
 
 TEST(KnownPlaces, UpToTheLimit) {
-  static preload::known_places<200> table;
+  static preload::known_answers<200> table;
   EXPECT_EQ(table.find(preload::mixed(0, 1)), 0u);
   for (std::uint64_t i = 0; i < 200; ++i) {
     EXPECT_FALSE(table.is_full());
@@ -22,7 +22,7 @@ TEST(KnownPlaces, UpToTheLimit) {
 }
 
 TEST(KnownPlaces, WhatIsToldTwiceTakesRoomOnce) {
-  static preload::known_places<2> table;
+  static preload::known_answers<2> table;
   EXPECT_TRUE(table.remember(5, 1));
   EXPECT_TRUE(table.remember(5, 1));
   EXPECT_FALSE(table.is_full());

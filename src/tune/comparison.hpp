@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison (`contest`) of configurations (`choice`), which run against each other in interleaved rounds. Each round
-// runs every configuration once, so that a disturbance of the machine hits all alike. The order rotates by one each
-// round (A B C, B C A, C A B, ...), so that none always runs first.
+// A comparison of configurations, which run against each other in interleaved rounds. Each round runs every
+// configuration once, so that a disturbance of the machine hits all alike. The order rotates by one each round (A B C,
+// B C A, C A B, ...), so that none always runs first.
 //
 // The leader is the configuration that beats the reference and all others that do, by the median of their ratios by
 // round. If three beat each other in a circle, it is the last of them. Ratios to the reference alone would not do. If
@@ -26,7 +26,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-enum class lane_status : std::uint8_t {
+enum class arm_status : std::uint8_t {
   running,
   dropped,
   failed,
@@ -34,10 +34,10 @@ enum class lane_status : std::uint8_t {
 };
 
 /// One arm of a comparison: a configuration with its results.
-struct lane {
-  choice what;
+struct arm {
+  configuration config;
   std::vector<double> values = {};  ///< by round; an arm that left has fewer
-  lane_status status = lane_status::running;
+  arm_status status = arm_status::running;
   unsigned ended_in = 0;              ///< the round in which it left, from 1
   std::string reason = {};            ///< of its failure or refusal
   std::vector<site_seen> sites = {};  ///< all its runs added up
@@ -60,16 +60,16 @@ struct expected_time {
   double max_seconds = 0;  ///< if as many are tried as possible; still longer if gains are close to each other
 };
 
-/// The engine's view of its environment; a test has its own.
-struct surroundings {
+/// What the engine needs of the world around it; a test has its own.
+struct environment {
   std::function<double()> now;  ///< seconds since any moment
   std::function<bool()> stop;   ///< the user wants it to end
-  std::function<void(const progress&)> tell = [](const progress&) {};
+  std::function<void(const progress&)> report = [](const progress&) {};
   /// Called once, after the first run, if there is no time limit.
   std::function<void(const expected_time&)> expect = [](const expected_time&) {};
 };
 
-struct contest_rules {
+struct comparison_rules {
   std::string phase;
   observe::better way = observe::better::lower;
   unsigned rounds = 10;
@@ -79,24 +79,24 @@ struct contest_rules {
   unsigned extensions = 0;
   bool drop = true;
   bool until_one_is_left = false;  ///< ends once at most one challenger is left, besides the reference
-  double deadline = 0;             ///< on surroundings::now; no round starts that would probably end later; 0: none
+  double deadline = 0;             ///< on environment::now; no round starts that would probably end later; 0: none
   double timeout_seconds = 0;      ///< of a single run
   /// What arms are compared with for fairness; none: they are not compared. If it is an arm of the comparison, that
   /// arm's runs are used. Otherwise it is run in addition in the first rounds_of_fair_reference rounds. Rounds without
   /// such a run use one of an earlier round.
-  std::optional<choice> fair_reference = {};
+  std::optional<configuration> fair_reference = {};
 };
 
 inline constexpr unsigned rounds_of_fair_reference = 5;
 
-enum class contest_end : std::uint8_t {
+enum class comparison_end : std::uint8_t {
   complete,  ///< all rounds that were asked for, or nothing was left to decide, or the user stopped it
   time_up    ///< the deadline came before the rounds that were asked for; optional further rounds do not count
 };
 
-struct contest_result {
-  contest_end end = contest_end::complete;
-  /// The sites of the runs of contest_rules::fair_reference in addition to the arms, added up.
+struct comparison_result {
+  comparison_end end = comparison_end::complete;
+  /// The sites of the runs of comparison_rules::fair_reference in addition to the arms, added up.
   std::vector<site_seen> reference_sites = {};
   unsigned reference_runs = 0;         ///< those that did not fail
   std::string reference_failure = {};  ///< why such a run failed
@@ -108,19 +108,20 @@ struct contest_result {
 ///  - at the deadline, but one round is always run;
 ///  - when the reference fails, or no challenger is left;
 ///  - when the user stops it. A run that is interrupted then does not count.
-contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const comparison_rules& rules,
+                               const environment& world);
 
 /// An arm's ratios to another one by round, over the rounds that both ran; more than 1: the arm is better.
-std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);
+std::vector<double> round_ratios(const arm& one, const arm& other, observe::better way);
 
 /// The leader among the running arms, see above. The first arm if none beats it or nothing was run.
-std::size_t leader(const std::vector<lane>& lanes, observe::better way);
+std::size_t leader(const std::vector<arm>& arms, observe::better way);
 
 /// The interval of the ratios lies above 1, and there are enough rounds to say so with 95 %.
-bool surely_better(const lane& one, const lane& other, observe::better way);
+bool surely_better(const arm& one, const arm& other, observe::better way);
 
 /// Whether `other` would be dropped beside `one`: one-sided sign test with p < 0.05, from the 5th round on. A weaker
 /// statement than surely_better().
-bool would_drop(const lane& one, const lane& other, observe::better way);
+bool would_drop(const arm& one, const arm& other, observe::better way);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune
