@@ -170,11 +170,11 @@ data_place read_place(std::istream& words) {
   return place;
 }
 
-/// Converts `lack` of runtime/attempts.hpp.
-occupancy::what crowded(unsigned lack) {
-  if (lack == 3) return occupancy::what::entries;
-  if (lack == 4) return occupancy::what::read_ways;
-  return lack == 5 ? occupancy::what::reads : occupancy::what::written_ways;
+/// Converts `overflow_kind` of runtime/attempts.hpp.
+occupancy::what crowded(unsigned overflow) {
+  if (overflow == 3) return occupancy::what::entries;
+  if (overflow == 4) return occupancy::what::read_ways;
+  return overflow == 5 ? occupancy::what::reads : occupancy::what::written_ways;
 }
 
 abort_entry read_abort(std::istream& words) {
@@ -183,9 +183,9 @@ abort_entry read_abort(std::istream& words) {
   words >> std::dec >> entry.apart;
   entry.own = read_place(words);
   entry.met = read_place(words);
-  unsigned lack = 0;
-  words >> lack >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
-  entry.crowd.of = crowded(lack);
+  unsigned overflow = 0;
+  words >> overflow >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
+  entry.crowd.of = crowded(overflow);
   return entry;
 }
 

@@ -107,7 +107,7 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
     if (place.count == 0) {
       place = {0, own, reason.other_site, line, reason.why};
       data[index] = {data_place_at(reason.own_address), data_place_at(reason.address),
-                     occupancy_at(thread, line, reason.of), 0};
+                     occupancy_at(thread, line, reason.overflow), 0};
     }
     if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
         place.why == reason.why) {

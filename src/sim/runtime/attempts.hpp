@@ -8,14 +8,14 @@
 
 namespace txsync::sim {
 
-/// The resource in which there was no room.
-enum class lack : std::uint8_t { other, l1_set, rest_of_l1_set, entries, l1_set_of_reads, reads };
+/// The resource that was full.
+enum class overflow_kind : std::uint8_t { other, l1_set, rest_of_l1_set, entries, l1_set_of_reads, reads };
 
 /// What led to an abort, as far as it is known. Zero: not known.
 struct abort_reason {
   cause why;
   std::uint8_t code = 0;
-  lack of = lack::other;
+  overflow_kind overflow = overflow_kind::other;
   std::uintptr_t address = 0;      ///< of the data: where the other access was
   std::uintptr_t own_address = 0;  ///< where the attempt had first touched the line
   std::uint32_t own_site = 0;      ///< the code that brought the line into the attempt

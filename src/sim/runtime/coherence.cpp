@@ -133,15 +133,15 @@ bool has_attempts(unsigned core) noexcept {
   return any;
 }
 
-/// A line leaves a core's L1, for lack of room there or elsewhere. Attempts that track it there lose it.
-void leave_l1(access& now, unsigned core, line_number line, lack of = lack::other) noexcept {
+/// A line leaves a core's L1, because that cache or another one was full. Attempts that track it there lose it.
+void leave_l1(access& now, unsigned core, line_number line, overflow_kind overflow = overflow_kind::other) noexcept {
   forget_in_filters(core, line);
   if (!has_attempts(core)) return;
   line_record& record = state.lines.record(line);
   const std::uintptr_t address = state.lines.address_of(line);
   const unsigned writer = record.writer_plus_one;
   if (writer != 0 && state.cpus[writer - 1].core == core && state.model.htm_write_in_l1 != 0) {
-    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .of = of, .address = address});
+    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .overflow = overflow, .address = address});
   }
   if (state.model.htm_read_loss == 0 && state.model.htm_read_filter == 0) return;
   const bit_set readers = state.lines.readers(record);
@@ -150,8 +150,9 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
     if (!readers.has(cpu)) return;
     if (state.model.htm_read_filter != 0) own.running->tx.left_l1.add(line % state.model.htm_read_filter);
     if (state.model.htm_read_loss != 0 && state.random.below(1'000'000) < state.model.htm_read_loss) {
-      const lack in_set = of == lack::l1_set ? lack::l1_set_of_reads : lack::other;
-      end_attempt_on(now, cpu, {.why = cause::capacity_read, .of = in_set, .address = address});
+      const overflow_kind in_set =
+          overflow == overflow_kind::l1_set ? overflow_kind::l1_set_of_reads : overflow_kind::other;
+      end_attempt_on(now, cpu, {.why = cause::capacity_read, .overflow = in_set, .address = address});
     }
   });
 }
@@ -181,7 +182,8 @@ void fill_l1(access& now) noexcept {
     return (attempts && written_in_attempt_on(now.core, line)) || forget_in_filters(now.core, line);
   });
   if (left == tag_array::nothing_left) return;
-  if (attempts) leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);  // otherwise it is in no filter
+  if (attempts)
+    leave_l1(now, now.core, static_cast<line_number>(left), overflow_kind::l1_set);  // otherwise it is in no filter
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
 }
 
@@ -315,8 +317,11 @@ tracked_line tracked(const access& now) noexcept {
           static_cast<std::uint32_t>(now.address - state.lines.address_of(now.line))};
 }
 
-abort_reason no_room(const access& now, cause why, lack of) noexcept {
-  return {.why = why, .of = of, .address = now.address, .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+abort_reason no_room(const access& now, cause why, overflow_kind overflow) noexcept {
+  return {.why = why,
+          .overflow = overflow,
+          .address = now.address,
+          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
 }
 
 void track_write(access& now) noexcept {
@@ -324,11 +329,12 @@ void track_write(access& now) noexcept {
   attempt& tx = now.thread.tx;
   const bool has_entry = state.model.htm_reads_in_entries != 0 && state.lines.readers(now.record).has(now.cpu);
   if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now))
-    return now.end_own(no_room(now, cause::capacity_write, lack::entries));
-  if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, lack::other));
+    return now.end_own(no_room(now, cause::capacity_write, overflow_kind::entries));
+  if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, overflow_kind::other));
   if (has_entry) ++tx.in_both;
   now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
-  if (set_is_too_small(now.thread, now.line)) now.end_own(no_room(now, cause::capacity_write, lack::rest_of_l1_set));
+  if (set_is_too_small(now.thread, now.line))
+    now.end_own(no_room(now, cause::capacity_write, overflow_kind::rest_of_l1_set));
 }
 
 [[gnu::always_inline]] inline void track_read(access& now) noexcept {
@@ -337,10 +343,10 @@ void track_write(access& now) noexcept {
   if (!tx.tracks_reads || readers.has(now.cpu) || now.record.writer_plus_one == now.cpu + 1) return;
   const machine_model& model = state.model;
   if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now))
-    return now.end_own(no_room(now, cause::capacity_read, lack::entries));
+    return now.end_own(no_room(now, cause::capacity_read, overflow_kind::entries));
   if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit)
-    return now.end_own(no_room(now, cause::capacity_read, lack::reads));
-  if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, lack::other));
+    return now.end_own(no_room(now, cause::capacity_read, overflow_kind::reads));
+  if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, overflow_kind::other));
   readers.add(now.cpu);
 }
 
