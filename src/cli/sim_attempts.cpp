@@ -97,14 +97,14 @@ std::string sharing_words(const joined_entries& one) {
   return text;
 }
 
-std::string room_words(const sim::occupancy& crowd) {
-  if (crowd.room == 0) return {};
+std::string room_words(const sim::occupancy& occupancy) {
+  if (occupancy.room == 0) return {};
   using what = sim::occupancy::what;
-  const std::string own = std::to_string(crowd.own);
-  const std::string room = std::to_string(crowd.room);
-  const std::string set = "set " + std::to_string(crowd.set);
+  const std::string own = std::to_string(occupancy.own);
+  const std::string room = std::to_string(occupancy.room);
+  const std::string set = "set " + std::to_string(occupancy.set);
   std::string text;
-  switch (crowd.of) {
+  switch (occupancy.of) {
     case what::reads:
       return own + " of " + room + " lines that it can read";
     case what::read_ways:  // more lines than ways are possible: some have left before and were not lost
@@ -117,8 +117,8 @@ std::string room_words(const sim::occupancy& crowd) {
       text = own + " of " + room + " ways of " + set + " written by this attempt";
       break;
   }
-  if (crowd.siblings != 0) text += ", " + std::to_string(crowd.siblings) + " by its core's other threads";
-  if (crowd.own + crowd.siblings < crowd.room) text += ", the rest taken by others";
+  if (occupancy.siblings != 0) text += ", " + std::to_string(occupancy.siblings) + " by its core's other threads";
+  if (occupancy.own + occupancy.siblings < occupancy.room) text += ", the rest taken by others";
   return text;
 }
 
@@ -132,7 +132,7 @@ observe::abort_place finished(joined_entries& one, place_names& names) {
   };
   name_all(one.first->own_calls, place.own_calls);
   name_all(one.first->other_calls, place.other_calls);
-  place.room = room_words(one.first->crowd);
+  place.room = room_words(one.first->occupancy);
   return std::move(place);
 }
 

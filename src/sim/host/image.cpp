@@ -171,7 +171,7 @@ data_place read_place(std::istream& words) {
 }
 
 /// Converts `overflow_kind` of runtime/attempts.hpp.
-occupancy::what crowded(unsigned overflow) {
+occupancy::what kind_of(unsigned overflow) {
   if (overflow == 3) return occupancy::what::entries;
   if (overflow == 4) return occupancy::what::read_ways;
   return overflow == 5 ? occupancy::what::reads : occupancy::what::written_ways;
@@ -184,8 +184,8 @@ abort_entry read_abort(std::istream& words) {
   entry.own = read_place(words);
   entry.met = read_place(words);
   unsigned overflow = 0;
-  words >> overflow >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
-  entry.crowd.of = crowded(overflow);
+  words >> overflow >> entry.occupancy.set >> entry.occupancy.own >> entry.occupancy.siblings >> entry.occupancy.room;
+  entry.occupancy.of = kind_of(overflow);
   return entry;
 }
 

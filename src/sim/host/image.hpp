@@ -96,7 +96,7 @@ struct abort_entry {
   std::uint64_t apart = 0;       ///< of `count`: conflicts at bytes that the attempt is not known to have touched
   data_place own;                ///< of the first such abort: what the attempt had touched; unknown if `met` says it
   data_place met;                ///< what the other access touched
-  occupancy crowd;
+  sim::occupancy occupancy;
   std::vector<std::uint64_t> own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
   std::vector<std::uint64_t> other_calls;  ///< where the thread was that ended it
 };

@@ -24,7 +24,7 @@ struct entry {
 struct entry_data {
   data_place own;  ///< where the attempt had first touched the line; unknown if that is not recorded
   data_place met;  ///< where the other access was, or what the attempt had no room for
-  occupancy crowd;
+  sim::occupancy occupancy;
   std::uint64_t apart;  ///< how many of the entry's aborts were at bytes other than those first touched or written
 };
 
@@ -73,9 +73,9 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
   line.hexadecimal(state.lines.address_of(one.line)) << " " << about.apart;
   put_place(line, about.own);
   put_place(line, about.met);
-  const occupancy& crowd = about.crowd;
-  line << " " << static_cast<std::uint64_t>(crowd.of) << " " << crowd.set << " " << crowd.own << " " << crowd.siblings
-       << " " << crowd.room << "\n";
+  const sim::occupancy& occupancy = about.occupancy;
+  line << " " << static_cast<std::uint64_t>(occupancy.of) << " " << occupancy.set << " " << occupancy.own << " "
+       << occupancy.siblings << " " << occupancy.room << "\n";
   write_record(line);
 }
 
