@@ -75,7 +75,7 @@ struct joined_entries {
   }
   void add(const joined_entries& other, const sim::abort_entry& entry) {
     place.count += other.place.count;
-    place.different_bytes += entry.apart;
+    place.different_bytes += entry.false_sharing_hits;
     lines.insert(entry.address);
   }
 };
@@ -154,7 +154,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
     if (same != joined.end()) {
       same->add(made, entry);
     } else {
-      made.place.different_bytes = entry.apart;
+      made.place.different_bytes = entry.false_sharing_hits;
       joined.push_back(std::move(made));
     }
   }

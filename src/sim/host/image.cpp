@@ -180,7 +180,7 @@ occupancy::what kind_of(unsigned overflow) {
 abort_entry read_abort(std::istream& words) {
   abort_entry entry;
   words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
-  words >> std::dec >> entry.apart;
+  words >> std::dec >> entry.false_sharing_hits;
   entry.own = read_place(words);
   entry.met = read_place(words);
   unsigned overflow = 0;

@@ -20,12 +20,13 @@ struct entry {
   cause why;
 };
 
-/// Details of an entry's first abort. They are stored apart, because a search for entries does not need them.
+/// Details of an entry's first abort. They are stored separately, because a search for entries does not need them.
 struct entry_data {
   data_place own;  ///< where the attempt had first touched the line; unknown if that is not recorded
   data_place met;  ///< where the other access was, or what the attempt had no room for
   sim::occupancy occupancy;
-  std::uint64_t apart;  ///< how many of the entry's aborts were at bytes other than those first touched or written
+  std::uint64_t
+      false_sharing_hits;  ///< how many of the entry's aborts were at bytes other than those first touched or written
 };
 
 constexpr unsigned places = 1 << 14;  // further entries are counted by cause only
@@ -40,7 +41,7 @@ constinit bool has_measured = false;
 constinit ticks counted_since = 0;
 
 /// Accesses have up to 16 bytes, most of them up to 8. Nearer addresses may belong to one access.
-bool are_apart(std::uintptr_t one, std::uintptr_t other) noexcept {
+bool are_disjoint(std::uintptr_t one, std::uintptr_t other) noexcept {
   constexpr std::uintptr_t near = 8;
   return one + near <= other || other + near <= one;
 }
@@ -48,9 +49,9 @@ bool are_apart(std::uintptr_t one, std::uintptr_t other) noexcept {
 /// Whether the other access was to bytes that the attempt is not known to have touched. Only two things are known:
 /// where the attempt touched the line first, and what it has written.
 bool met_elsewhere(thread_record& thread, const abort_reason& reason) noexcept {
-  if (reason.own_address == 0 || reason.address == 0 || !are_apart(reason.own_address, reason.address)) return false;
+  if (reason.own_address == 0 || reason.address == 0 || !are_disjoint(reason.own_address, reason.address)) return false;
   for (const undo_entry& written : thread.tx.undo) {
-    if (!are_apart(written.address(), reason.address)) return false;
+    if (!are_disjoint(written.address(), reason.address)) return false;
   }
   return true;
 }
@@ -70,7 +71,7 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
   line << "abort " << name_of(one.why) << " " << one.count << " ";
   line.hexadecimal(one.own_site) << " ";
   line.hexadecimal(one.other_site) << " ";
-  line.hexadecimal(state.lines.address_of(one.line)) << " " << about.apart;
+  line.hexadecimal(state.lines.address_of(one.line)) << " " << about.false_sharing_hits;
   put_place(line, about.own);
   put_place(line, about.met);
   const sim::occupancy& occupancy = about.occupancy;
@@ -112,7 +113,7 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
     if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
         place.why == reason.why) {
       ++place.count;
-      if (met_elsewhere(thread, reason)) ++data[index].apart;
+      if (met_elsewhere(thread, reason)) ++data[index].false_sharing_hits;
       return;
     }
   }
