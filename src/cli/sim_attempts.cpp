@@ -65,13 +65,13 @@ struct joined_entries {
   observe::abort_place place;
   const sim::abort_entry* first;  ///< the most frequent
   data_name own;
-  data_name met;
+  data_name conflicting;
   std::set<std::uint64_t> lines;
 
   bool is_like(const joined_entries& other) const {
     return place.cause == other.place.cause && place.own == other.place.own && place.other == other.place.other &&
-           own.object == other.own.object && met.object == other.met.object &&
-           (!met.object.empty() || place.line == other.place.line);
+           own.object == other.own.object && conflicting.object == other.conflicting.object &&
+           (!conflicting.object.empty() || place.line == other.place.line);
   }
   void add(const joined_entries& other, const sim::abort_entry& entry) {
     place.count += other.place.count;
@@ -82,13 +82,13 @@ struct joined_entries {
 
 std::string sharing_words(const joined_entries& one) {
   const sim::data_place& own = one.first->own;
-  const sim::data_place& met = one.first->met;
-  if (own.kind == sim::data_kind::unknown || met.kind == sim::data_kind::unknown) return {};
+  const sim::data_place& conflicting = one.first->conflicting;
+  if (own.kind == sim::data_kind::unknown || conflicting.kind == sim::data_kind::unknown) return {};
   if (one.place.different_bytes == 0) return {};
-  if (one.own.object != one.met.object) {
-    return "false sharing: " + one.own.whole() + " of the attempt and " + one.met.whole() + " lie on one line";
+  if (one.own.object != one.conflicting.object) {
+    return "false sharing: " + one.own.whole() + " of the attempt and " + one.conflicting.whole() + " lie on one line";
   }
-  if (own.start != met.start) return "false sharing: two such blocks lie on one line";
+  if (own.start != conflicting.start) return "false sharing: two such blocks lie on one line";
   const double part = 100.0 * static_cast<double>(one.place.different_bytes) / static_cast<double>(one.place.count);
   char text[128];
   std::snprintf(text, sizeof text,
@@ -125,7 +125,7 @@ std::string room_words(const sim::occupancy& occupancy) {
 observe::abort_place finished(joined_entries& one, place_names& names) {
   observe::abort_place& place = one.place;
   if (!place.line.empty()) place.lines = one.lines.size();
-  if (place.lines == 1 && !place.data.empty()) place.data = one.met.whole();
+  if (place.lines == 1 && !place.data.empty()) place.data = one.conflicting.whole();
   place.sharing = sharing_words(one);
   const auto name_all = [&](const std::vector<std::uint64_t>& calls, std::vector<std::string>& into) {
     for (const std::uint64_t code : calls) into.push_back(names.of(code));
@@ -142,13 +142,13 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   place_names names(symbols);
   std::vector<joined_entries> joined;
   for (const sim::abort_entry& entry : seen.aborts) {
-    const data_name met = name_of_data(symbols, names, entry.met);
+    const data_name conflicting = name_of_data(symbols, names, entry.conflicting);
     const data_name own = name_of_data(symbols, names, entry.own);
     joined_entries made{{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
-                         entry.address != 0 ? hexadecimal(entry.address) : "", met.object},
+                         entry.address != 0 ? hexadecimal(entry.address) : "", conflicting.object},
                         &entry,
-                        own.object.empty() ? met : own,
-                        met,
+                        own.object.empty() ? conflicting : own,
+                        conflicting,
                         {entry.address}};
     const auto same = std::find_if(joined.begin(), joined.end(), [&](const auto& one) { return one.is_like(made); });
     if (same != joined.end()) {

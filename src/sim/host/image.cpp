@@ -182,7 +182,7 @@ abort_entry read_abort(std::istream& words) {
   words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
   words >> std::dec >> entry.false_sharing_hits;
   entry.own = read_place(words);
-  entry.met = read_place(words);
+  entry.conflicting = read_place(words);
   unsigned overflow = 0;
   words >> overflow >> entry.occupancy.set >> entry.occupancy.own >> entry.occupancy.siblings >> entry.occupancy.room;
   entry.occupancy.of = kind_of(overflow);

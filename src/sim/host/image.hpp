@@ -94,9 +94,9 @@ struct abort_entry {
   std::uint64_t other_code = 0;  ///< the conflicting access of the other thread; 0: none
   std::uint64_t address = 0;     ///< of the line; 0: none
   std::uint64_t false_sharing_hits =
-      0;           ///< of `count`: conflicts at bytes that the attempt is not known to have touched
-  data_place own;  ///< of the first such abort: what the attempt had touched; unknown if `met` says it
-  data_place met;  ///< what the other access touched
+      0;                   ///< of `count`: conflicts at bytes that the attempt is not known to have touched
+  data_place own;          ///< of the first such abort: what the attempt had touched; unknown if `conflicting` says it
+  data_place conflicting;  ///< what the other access touched
   sim::occupancy occupancy;
   std::vector<std::uint64_t> own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
   std::vector<std::uint64_t> other_calls;  ///< where the thread was that ended it

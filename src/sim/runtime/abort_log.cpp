@@ -22,8 +22,8 @@ struct entry {
 
 /// Details of an entry's first abort. They are stored separately, because a search for entries does not need them.
 struct entry_data {
-  data_place own;  ///< where the attempt had first touched the line; unknown if that is not recorded
-  data_place met;  ///< where the other access was, or what the attempt had no room for
+  data_place own;          ///< where the attempt had first touched the line; unknown if that is not recorded
+  data_place conflicting;  ///< where the other access was, or what the attempt had no room for
   sim::occupancy occupancy;
   std::uint64_t
       false_sharing_hits;  ///< how many of the entry's aborts were at bytes other than those first touched or written
@@ -48,7 +48,7 @@ bool are_disjoint(std::uintptr_t one, std::uintptr_t other) noexcept {
 
 /// Whether the other access was to bytes that the attempt is not known to have touched. Only two things are known:
 /// where the attempt touched the line first, and what it has written.
-bool met_elsewhere(thread_record& thread, const abort_reason& reason) noexcept {
+bool hits_other_bytes(thread_record& thread, const abort_reason& reason) noexcept {
   if (reason.own_address == 0 || reason.address == 0 || !are_disjoint(reason.own_address, reason.address)) return false;
   for (const undo_entry& written : thread.tx.undo) {
     if (!are_disjoint(written.address(), reason.address)) return false;
@@ -73,7 +73,7 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
   line.hexadecimal(one.other_site) << " ";
   line.hexadecimal(state.lines.address_of(one.line)) << " " << about.false_sharing_hits;
   put_place(line, about.own);
-  put_place(line, about.met);
+  put_place(line, about.conflicting);
   const sim::occupancy& occupancy = about.occupancy;
   line << " " << static_cast<std::uint64_t>(occupancy.of) << " " << occupancy.set << " " << occupancy.own << " "
        << occupancy.siblings << " " << occupancy.room << "\n";
@@ -113,7 +113,7 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
     if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
         place.why == reason.why) {
       ++place.count;
-      if (met_elsewhere(thread, reason)) ++data[index].false_sharing_hits;
+      if (hits_other_bytes(thread, reason)) ++data[index].false_sharing_hits;
       return;
     }
   }
