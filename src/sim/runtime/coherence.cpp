@@ -82,7 +82,7 @@ void end_attempt_on(access& now, unsigned cpu, const abort_reason& reason) noexc
 
 // ---- conflicts
 
-void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
+void conflict_with(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   thread_record* other = state.cpus[other_cpu].running;
   if (other == nullptr || other->tx.depth == 0) return;
   const tracked_line theirs = found_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
@@ -103,12 +103,13 @@ void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
 }
 
 /// A write of which another core must be told may look like a write to a line that an attempt has read.
-void meet_by_filter(access& now) noexcept {
+void conflict_by_filter(access& now) noexcept {
   if (now.record.owner_plus_one == now.core + 1) return;
   const unsigned index = now.line % state.model.htm_read_filter;
   for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
     const hardware_thread& other = state.cpus[cpu];
-    if (other.core != now.core && runs_attempt(other) && other.running->tx.left_l1.has(index)) meet(now, cpu, false);
+    if (other.core != now.core && runs_attempt(other) && other.running->tx.left_l1.has(index))
+      conflict_with(now, cpu, false);
   }
 }
 
@@ -116,12 +117,12 @@ void meet_by_filter(access& now) noexcept {
 /// see, even if the machine detects no conflicts.
 [[gnu::always_inline]] inline void end_conflicting_attempts(access& now) noexcept {
   const unsigned writer = now.record.writer_plus_one;
-  if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
+  if (writer != 0 && writer - 1 != now.cpu) conflict_with(now, writer - 1, true);
   if (!now.write || state.model.htm_conflicts == 0) return;
   state.lines.readers(now.record).for_each([&](unsigned reader) {
-    if (reader != now.cpu) meet(now, reader, false);
+    if (reader != now.cpu) conflict_with(now, reader, false);
   });
-  if (state.model.htm_read_filter != 0) meet_by_filter(now);
+  if (state.model.htm_read_filter != 0) conflict_by_filter(now);
 }
 
 // ---- what leaves caches
