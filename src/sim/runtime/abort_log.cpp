@@ -2,11 +2,11 @@
 #include "abort_log.hpp"
 
 #include "abort_calls.hpp"
+#include "co_resident_ways.hpp"
 #include "data_places.hpp"
 #include "failure.hpp"
 #include "records.hpp"
 #include "state.hpp"
-#include "taken_ways.hpp"
 
 namespace txsync::sim {
 

@@ -2,11 +2,11 @@
 #include "coherence.hpp"
 
 #include "attempts.hpp"
+#include "co_resident_ways.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
-#include "taken_ways.hpp"
 
 namespace txsync::sim {
 

@@ -12,12 +12,12 @@
 #include "abort_log.hpp"
 #include "access.hpp"
 #include "call_chain.hpp"
+#include "co_resident_ways.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
 #include "records.hpp"
-#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
@@ -115,7 +115,7 @@ void set_up_machine() noexcept {
   state.lines.set_up(model.l1_line, model.total_cores(), state.cpu_count);
   state.line_shift = state.lines.line_shift();
   state.memory.set_up(model);
-  set_up_taken_ways();
+  set_up_co_resident_ways();
   set_up_pages();
   if (state.oracle) set_up_oracle();
   if (state.probes != 0) set_up_probes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "taken_ways.hpp"
+#include "co_resident_ways.hpp"
 
 #include "state.hpp"
 
@@ -55,7 +55,7 @@ std::uint32_t lines_in_set(thread_record& holder, const tag_array& l1, std::uint
 
 }  // namespace
 
-void set_up_taken_ways() noexcept {
+void set_up_co_resident_ways() noexcept {
   const machine_model& model = state.model;
   if (model.htm_taken_ways == 0 || model.htm_write_in_l1 == 0) return;
   const double mean = model.htm_taken_ways / 100.0;

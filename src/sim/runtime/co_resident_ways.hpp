@@ -9,7 +9,7 @@
 
 namespace txsync::sim {
 
-void set_up_taken_ways() noexcept;
+void set_up_co_resident_ways() noexcept;
 
 /// Whether the set of a line that the thread's attempt has just written is too small for everything that attempts have
 /// written there. The same attempt gets the same answer as long as nothing is added to the set.
