@@ -86,7 +86,8 @@ template <bool write, bool may_wait>
   if (state.oracle) oracle_settle();
   if (state.current->time >= state.limit) {
     const line_filter* filter = state.filter;
-    if (filter != nullptr && !filter->may_read(state.lines.line_of(address))) fetch_books(*state.current, address);
+    if (filter != nullptr && !filter->may_read(state.lines.line_of(address)))
+      prefetch_metadata(*state.current, address);
     let_first_run();
   }
   thread_record& thread = *state.current;

@@ -480,7 +480,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address) noex
 template void visit<false>(thread_record&, line_number, std::uintptr_t) noexcept;
 template void visit<true>(thread_record&, line_number, std::uintptr_t) noexcept;
 
-void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept {
+void prefetch_metadata(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address >= program_end) return;
   const line_number line = state.lines.line_of(address);
   __builtin_prefetch(&state.lines.record(line), 1);
