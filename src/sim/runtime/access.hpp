@@ -37,7 +37,7 @@ inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) n
 
 /// The access itself, without a scheduling point.
 template <bool write>
-void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+void check_access(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const auto first = static_cast<line_number>(address >> state.line_shift);
   const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
   check_known(address, bytes, write);
@@ -56,7 +56,7 @@ void library_access(const void* place, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (state.charged == nullptr) return touch_uncharged(address, bytes);
-  look_at<write>(*state.charged, address, bytes);
+  check_access<write>(*state.charged, address, bytes);
 }
 
 /// Handles an access that the running thread's filter can answer at once: a hit in the L1 that concerns no other.
@@ -93,7 +93,7 @@ template <bool write, bool may_wait>
   thread_record& thread = *state.current;
   if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
   if (hit<write>(thread, address, bytes)) return;
-  return look_at<write>(thread, address, bytes);
+  return check_access<write>(thread, address, bytes);
 }
 
 /// One access of 1 to 16 bytes. A write may wait in a store buffer if it is neither a read-modify-write nor

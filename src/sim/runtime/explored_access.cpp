@@ -65,7 +65,7 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t s
       return;
     }
   }
-  look_at<write>(thread, address, bytes);
+  check_access<write>(thread, address, bytes);
 }
 
 template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;

@@ -242,7 +242,7 @@ void* realloc(void* block, std::size_t bytes) {
   if (moved == nullptr) return nullptr;
   const std::size_t kept = old < bytes ? old : bytes;
   if (state.charged != nullptr && kept != 0) {
-    look_at<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
+    check_access<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
   }
   library_access<true>(moved, kept);
   std::memcpy(moved, block, kept);

@@ -91,7 +91,8 @@ bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t 
     return true;
   }
   charge_current(state.model.core_atomic);
-  if (state.charged != nullptr) look_at<true>(*state.charged, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
+  if (state.charged != nullptr)
+    check_access<true>(*state.charged, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
   *expected = found;
   return false;
 }
