@@ -44,7 +44,7 @@ void check_access(thread_record& thread, std::uintptr_t address, std::size_t byt
   if (state.guards_pages) settle_rights(thread, address, bytes, write);
   for (line_number line = first; line <= last; ++line) {
     const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
-    visit<write>(thread, line, at);
+    slow_access<write>(thread, line, at);
   }
   if constexpr (write) note_write(thread, address, bytes);
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
@@ -80,7 +80,7 @@ template <bool write, bool may_wait>
 void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
 
 template <bool write, bool may_wait>
-[[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+[[gnu::noinline]] void access_slow_path(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, site);
   state.current->last_site = site;
   if (state.oracle) oracle_settle();
@@ -104,7 +104,7 @@ template <bool write, bool may_wait = false>
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (__builtin_expect(thread == nullptr, 0)) return touch_uncharged(address, bytes);
   if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
-  access_slowly<write, may_wait>(address, bytes, site);
+  access_slow_path<write, may_wait>(address, bytes, site);
 }
 
 }  // namespace txsync::sim

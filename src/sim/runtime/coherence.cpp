@@ -446,7 +446,7 @@ void end_self_induced(const access& now) noexcept {
 namespace {
 
 /// For accesses without a filter: exploring, with the oracle, or while an attempt is suspended.
-[[gnu::noinline]] void visit_unfiltered(access& now) noexcept {
+[[gnu::noinline]] void slow_access_unfiltered(access& now) noexcept {
   if (now.thread.tx.suspended && now.write) end_self_induced(now);
   if (exploring()) {
     end_conflicting_attempts(now);
@@ -461,11 +461,11 @@ namespace {
 }  // namespace
 
 template <bool write>
-void visit(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
-  ++state.visits;
+void slow_access(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
+  ++state.slow_accesses;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
-  if (state.filter == nullptr) return visit_unfiltered(now);
+  if (state.filter == nullptr) return slow_access_unfiltered(now);
   // What the thread may do with the line outside attempts, it may also do inside; only the attempt does not have it
   // yet.
   if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
@@ -477,8 +477,8 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address) noex
   if (now.ends_own) end_own_attempt(own_end);
   state.filter->allow(line, write);
 }
-template void visit<false>(thread_record&, line_number, std::uintptr_t) noexcept;
-template void visit<true>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void slow_access<false>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void slow_access<true>(thread_record&, line_number, std::uintptr_t) noexcept;
 
 void prefetch_metadata(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address >= program_end) return;

@@ -38,7 +38,7 @@ bool needs_note(const thread_record& thread, std::uintptr_t address) noexcept {
 
 void count_lines(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const std::uint64_t lines = ((address + bytes - 1) >> state.line_shift) - (address >> state.line_shift) + 1;
-  state.visits += lines;
+  state.slow_accesses += lines;
   charge(thread, lines);
 }
 

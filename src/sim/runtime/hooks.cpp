@@ -126,12 +126,12 @@ TXSYNC_SIM_ACCESSES(16)
 void __tsan_read_range(void* place, std::size_t bytes) {
   if (bytes == 0) return;
   if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
-  access_slowly<false, false>(here(place), bytes, here(__builtin_return_address(0)));
+  access_slow_path<false, false>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_write_range(void* place, std::size_t bytes) {
   if (bytes == 0) return;
   if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
-  access_slowly<true, true>(here(place), bytes, here(__builtin_return_address(0)));
+  access_slow_path<true, true>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_vptr_update(void** place, void*) {
   access<true, true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));

@@ -186,7 +186,7 @@ std::uint64_t end_hash() noexcept {
   };
   mix(state.latest);
   mix(state.switches);
-  mix(state.visits + state.hits);
+  mix(state.slow_accesses + state.hits);
   for (unsigned i = 0; i < state.thread_count; ++i) mix(state.threads[i].time);
   return hash;
 }
@@ -195,8 +195,8 @@ void write_end() noexcept {
   write_record("time_cycles", state.latest / ticks_per_cycle);
   write_record("threads", state.thread_count);
   write_record("switches", state.switches);
-  write_record("visits", state.visits);
-  write_record("accesses", state.visits + state.hits);
+  write_record("visits", state.slow_accesses);
+  write_record("accesses", state.slow_accesses + state.hits);
   if (exploring()) write_record("choices", choices_so_far());
   write_abort_log();
   write_abort_calls();

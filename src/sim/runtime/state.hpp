@@ -91,7 +91,7 @@ struct runtime_state {
   unsigned page_shift = 12;
   bool logs_writes = false;          ///< the running thread is in an attempt
   bool by_time_alone = false;        ///< only time decides who runs, and nothing is checked on the way
-  std::uint64_t visits = 0;          ///< accesses that were looked at
+  std::uint64_t slow_accesses = 0;   ///< accesses that the filter did not answer
   std::uint64_t hits = 0;            ///< accesses that the filter answered
   std::uint64_t free_of_charge = 0;  ///< accesses that cost nothing
 

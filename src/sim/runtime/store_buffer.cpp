@@ -101,7 +101,7 @@ bool concerns_nobody() noexcept { return state.attempts == 0 && !state.traces; }
 
 void count_lines(thread_record& thread, const waiting_store& store) noexcept {
   for_lines(store, [&](line_number, std::uintptr_t) {
-    ++state.visits;
+    ++state.slow_accesses;
     charge(thread, 1);
   });
 }
@@ -119,7 +119,7 @@ void let_out(thread_record& thread, const waiting_store& store) noexcept {
   const std::uintptr_t last_site = thread.last_site;
   thread.last_site = store.site;
   if (state.traces) write_step(thread.id, store.site, "drains", store.address);
-  for_lines(store, [&](line_number line, std::uintptr_t at) { visit<true>(thread, line, at); });
+  for_lines(store, [&](line_number line, std::uintptr_t at) { slow_access<true>(thread, line, at); });
   note_write(thread, store.address, store.bytes);
   std::memcpy(reinterpret_cast<void*>(store.address), store.hidden, store.bytes);
   thread.last_site = last_site;
