@@ -98,7 +98,7 @@ experiment table_of_lines() {
 }  // namespace
 
 std::vector<experiment> closed_form_checks() {
-  constexpr double taken_by_others = 0.51;  // htm.co_resident_ways of the machine
+  constexpr double taken_by_others = 0.51;  // htm.taken_ways of the machine
   return {
       overflow("closed-form-overflow-8", "random written lines in 64 sets of 8 ways", "haswell-i7-4770",
                {sets, 8, lines_each, 0}, {96, 160, 192, 224, 256, 288}),
