@@ -11,8 +11,8 @@ namespace txsync::sim {
 namespace {
 
 struct noted_calls {
-  std::uint32_t own_site;
-  std::uint32_t other_site;
+  std::uint32_t own_code;
+  std::uint32_t other_code;
   call_chain own;
   call_chain other;
 };
@@ -21,9 +21,9 @@ constexpr unsigned most_noted = 128;  // further entries of the log have no call
 constinit noted_calls noted[most_noted] = {};
 constinit unsigned count = 0;
 
-bool is_known(std::uint32_t own_site, std::uint32_t other_site) noexcept {
+bool is_known(std::uint32_t own_code, std::uint32_t other_code) noexcept {
   for (unsigned i = 0; i < count; ++i) {
-    if (noted[i].own_site == own_site && noted[i].other_site == other_site) return true;
+    if (noted[i].own_code == own_code && noted[i].other_code == other_code) return true;
   }
   return false;
 }
@@ -75,11 +75,11 @@ void begin_to_sample_ends() noexcept {
 
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept {
   sample_end(victim);
-  const std::uint32_t own_site = own_site_of(victim, reason);
-  if (count == most_noted || exploring() || is_known(own_site, reason.other_site)) return;
+  const std::uint32_t own_code = own_code_of(victim, reason);
+  if (count == most_noted || exploring() || is_known(own_code, reason.other_code)) return;
   noted_calls& made = noted[count++];
-  made.own_site = own_site;
-  made.other_site = reason.other_site;
+  made.own_code = own_code;
+  made.other_code = reason.other_code;
   made.own = calls_of(victim);
   if (&victim != state.current) made.other = calls_of_caller();
 }
@@ -88,7 +88,7 @@ void write_abort_calls() noexcept {
   for (unsigned i = 0; i < count; ++i) {
     line_text line;
     line << "calls ";
-    (line.hexadecimal(noted[i].own_site) << " ").hexadecimal(noted[i].other_site);
+    (line.hexadecimal(noted[i].own_code) << " ").hexadecimal(noted[i].other_code);
     put_chain(line, noted[i].own);
     put_chain(line, noted[i].other);
     write_record(line << "\n");

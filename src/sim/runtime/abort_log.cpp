@@ -14,8 +14,8 @@ namespace {
 
 struct entry {
   std::uint64_t count;
-  std::uint32_t own_site;
-  std::uint32_t other_site;
+  std::uint32_t own_code;
+  std::uint32_t other_code;
   line_number line;
   cause why;
 };
@@ -69,8 +69,8 @@ void put_place(line_text& line, const data_place& place) noexcept {
 void write_entry(const entry& one, const entry_data& about) noexcept {
   line_text line;
   line << "abort " << name_of(one.why) << " " << one.count << " ";
-  line.hexadecimal(one.own_site) << " ";
-  line.hexadecimal(one.other_site) << " ";
+  line.hexadecimal(one.own_code) << " ";
+  line.hexadecimal(one.other_code) << " ";
   line.hexadecimal(state.lines.address_of(one.line)) << " " << about.false_sharing_hits;
   put_place(line, about.own);
   put_place(line, about.conflicting);
@@ -82,8 +82,8 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
 
 }  // namespace
 
-std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reason) noexcept {
-  return reason.own_site != 0 ? reason.own_site : static_cast<std::uint32_t>(thread.last_site);
+std::uint32_t own_code_of(const thread_record& thread, const abort_reason& reason) noexcept {
+  return reason.own_code != 0 ? reason.own_code : static_cast<std::uint32_t>(thread.last_code);
 }
 
 bool counts_attempts() noexcept { return counting; }
@@ -99,18 +99,18 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
   ++aborted[static_cast<unsigned>(reason.why)];
   aborted_time += counted_time(thread);
   const line_number line = state.lines.line_of(reason.address);
-  const std::uint32_t own = own_site_of(thread, reason);
-  std::uint64_t hash = (std::uint64_t{own} * 31 + reason.other_site) * 31 + line + static_cast<unsigned>(reason.why);
+  const std::uint32_t own = own_code_of(thread, reason);
+  std::uint64_t hash = (std::uint64_t{own} * 31 + reason.other_code) * 31 + line + static_cast<unsigned>(reason.why);
   hash *= 0x9E3779B97F4A7C15u;
   for (unsigned step = 0; step < 64; ++step) {
     const std::size_t index = ((hash >> 40) + step) % places;
     entry& place = entries[index];
     if (place.count == 0) {
-      place = {0, own, reason.other_site, line, reason.why};
+      place = {0, own, reason.other_code, line, reason.why};
       data[index] = {data_place_at(reason.own_address), data_place_at(reason.address),
                      occupancy_at(thread, line, reason.overflow), 0};
     }
-    if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
+    if (place.own_code == own && place.other_code == reason.other_code && place.line == line &&
         place.why == reason.why) {
       ++place.count;
       if (hits_other_bytes(thread, reason)) ++data[index].false_sharing_hits;

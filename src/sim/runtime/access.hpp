@@ -20,7 +20,7 @@
 namespace txsync::sim {
 
 /// For a replay: records what a thread does, in the order of execution.
-void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
+void trace(const thread_record& thread, std::uintptr_t code, const char* what, std::uintptr_t address) noexcept;
 
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
@@ -77,12 +77,12 @@ template <bool write>
 /// An access while exploring, where every access is a scheduling point. With `may_wait`, a write may wait in a store
 /// buffer.
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 template <bool write, bool may_wait>
-[[gnu::noinline]] void access_slow_path(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
-  if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, site);
-  state.current->last_site = site;
+[[gnu::noinline]] void access_slow_path(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
+  if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, code);
+  state.current->last_code = code;
   if (state.oracle) oracle_settle();
   if (state.current->time >= state.limit) {
     const line_filter* filter = state.filter;
@@ -91,7 +91,7 @@ template <bool write, bool may_wait>
     let_first_run();
   }
   thread_record& thread = *state.current;
-  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
+  if (state.traces) trace(thread, code, write ? "writes" : "reads", address);
   if (hit<write>(thread, address, bytes)) return;
   return check_access<write>(thread, address, bytes);
 }
@@ -99,12 +99,12 @@ template <bool write, bool may_wait>
 /// One access of 1 to 16 bytes. A write may wait in a store buffer if it is neither a read-modify-write nor
 /// sequentially consistent.
 template <bool write, bool may_wait = false>
-[[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
+[[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t code) noexcept {
   thread_record* thread = state.charged;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (__builtin_expect(thread == nullptr, 0)) return touch_uncharged(address, bytes);
   if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
-  access_slow_path<write, may_wait>(address, bytes, site);
+  access_slow_path<write, may_wait>(address, bytes, code);
 }
 
 }  // namespace txsync::sim

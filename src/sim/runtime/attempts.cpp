@@ -146,7 +146,7 @@ void restore_stack(thread_record& thread) noexcept {
 }
 
 void take_back_writes(thread_record& thread, const abort_reason& reason) noexcept {
-  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+  if (state.traces) write_step(thread.id, thread.last_code, name_of(reason.why), reason.address);
   undo_writes(thread);
   if (state.oracle) oracle_after_abort(thread);
 }
@@ -187,7 +187,7 @@ void doom(thread_record& thread, const abort_reason& reason) noexcept {
 
 void commit(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
-  if (state.traces) write_step(thread.id, thread.last_site, "commits", 0);
+  if (state.traces) write_step(thread.id, thread.last_code, "commits", 0);
   if (state.oracle) oracle_before_commit(thread);
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);

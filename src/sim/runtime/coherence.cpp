@@ -48,7 +48,7 @@ tracked_line found_in(growing_list<tracked_line>& set, line_number line) noexcep
 }
 
 std::uintptr_t address_of(const tracked_line& entry) noexcept {
-  return entry.site != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
+  return entry.code != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
 }
 
 /// Why an access ends the thread's own attempt. One access is processed at a time.
@@ -86,19 +86,19 @@ void conflict_with(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   thread_record* other = state.cpus[other_cpu].running;
   if (other == nullptr || other->tx.depth == 0) return;
   const tracked_line theirs = found_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
-  const auto here = static_cast<std::uint32_t>(now.thread.last_site);
+  const auto here = static_cast<std::uint32_t>(now.thread.last_code);
   if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0 || now.thread.tx.suspended) {
     abort_other(*other, {.why = cause::conflict,
                          .address = now.address,
                          .own_address = address_of(theirs),
-                         .own_site = theirs.site,
-                         .other_site = here});
+                         .own_code = theirs.code,
+                         .other_code = here});
   } else {
     now.end_own({.why = cause::conflict,
                  .address = address_of(theirs),
                  .own_address = now.address,
-                 .own_site = here,
-                 .other_site = theirs.site});
+                 .own_code = here,
+                 .other_code = theirs.code});
   }
 }
 
@@ -314,7 +314,7 @@ bool sibling_entries_full(access& now) noexcept {
 }
 
 tracked_line tracked(const access& now) noexcept {
-  return {now.line, static_cast<std::uint32_t>(now.thread.last_site),
+  return {now.line, static_cast<std::uint32_t>(now.thread.last_code),
           static_cast<std::uint32_t>(now.address - state.lines.address_of(now.line))};
 }
 
@@ -322,7 +322,7 @@ abort_reason no_room(const access& now, cause why, overflow_kind overflow) noexc
   return {.why = why,
           .overflow = overflow,
           .address = now.address,
-          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+          .own_code = static_cast<std::uint32_t>(now.thread.last_code)};
 }
 
 void track_write(access& now) noexcept {

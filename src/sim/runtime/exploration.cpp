@@ -11,8 +11,8 @@ extern "C" [[gnu::weak]] void txsync_sim_pthread_create();
 
 namespace txsync::sim {
 
-void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept {
-  write_step(thread.id, site, what, address);
+void trace(const thread_record& thread, std::uintptr_t code, const char* what, std::uintptr_t address) noexcept {
+  write_step(thread.id, code, what, address);
 }
 
 namespace {

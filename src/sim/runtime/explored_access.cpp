@@ -45,9 +45,9 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
 }  // namespace
 
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
   thread_record& thread = *state.current;
-  thread.last_site = site;
+  thread.last_code = code;
   if (state.oracle) oracle_settle();
   explored_step();
   if constexpr (write) {
@@ -56,7 +56,7 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t s
       drain_own();
     }
   }
-  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
+  if (state.traces) trace(thread, code, write ? "writes" : "reads", address);
   if (is_simple(address, bytes)) {
     if (state.attempts == 0) return count_lines(thread, address, bytes);
     if (is_settled<write>(thread, address, bytes)) {
@@ -68,8 +68,8 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t s
   check_access<write>(thread, address, bytes);
 }
 
-template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
-template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
-template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 }  // namespace txsync::sim

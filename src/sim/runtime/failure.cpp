@@ -62,7 +62,7 @@ void fail(const line_text& what) noexcept {
   set_current(nullptr);  // what follows is not part of the simulation
   if (thread != nullptr) {
     line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, ";
-    if (thread->last_site != 0) (line << "code at ").hexadecimal(thread->last_site) << ", ";
+    if (thread->last_code != 0) (line << "code at ").hexadecimal(thread->last_code) << ", ";
     line << "in ";
     add_call_chain(line);
     line << "; seed " << present_seed() << ")";

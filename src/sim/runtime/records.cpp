@@ -55,10 +55,10 @@ void write_record(const char* group, const char* name, std::uint64_t value) noex
 
 void write_record(const line_text& line) noexcept { put(line); }
 
-void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept {
+void write_step(std::uint64_t thread, std::uint64_t code, const char* what, std::uint64_t address) noexcept {
   line_text line;
   line << "step " << thread << " ";
-  line.hexadecimal(site) << " " << what << " ";
+  line.hexadecimal(code) << " " << what << " ";
   line.hexadecimal(address) << "\n";
   put(line);
 }

@@ -18,7 +18,7 @@ void write_record(const char* group, const char* name, std::uint64_t value) noex
 /// A line of several words, which must end with a line feed.
 void write_record(const line_text& line) noexcept;
 /// One step of a traced run: who, where in the code, what ("reads", "writes", "begins", ...), at which address.
-void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept;
+void write_step(std::uint64_t thread, std::uint64_t code, const char* what, std::uint64_t address) noexcept;
 /// Why the simulation cannot continue, as the last of all records. Signal handlers may call it, too.
 void write_failure(const char* text, std::size_t size) noexcept;
 void flush_records() noexcept;

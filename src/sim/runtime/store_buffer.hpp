@@ -30,7 +30,7 @@ void drain_own() noexcept;
 struct waiting_store {
   std::uintptr_t address;
   std::size_t bytes;
-  std::uintptr_t site;
+  std::uintptr_t code;
   /// The thread's bytes while it does not run; while it runs, the bytes of memory below them.
   std::uint8_t hidden[16];
 };
