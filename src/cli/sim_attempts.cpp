@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a simulated run reports on its attempts, as members of a point.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -80,59 +79,32 @@ struct joined_entries {
   }
 };
 
-std::string sharing_words(const joined_entries& one) {
+observe::sharing_kind sharing_of(const joined_entries& one) {
   const sim::data_place& own = one.first->own;
   const sim::data_place& conflicting = one.first->conflicting;
-  if (own.kind == sim::data_kind::unknown || conflicting.kind == sim::data_kind::unknown) return {};
-  if (one.place.different_bytes == 0) return {};
-  if (one.own.object != one.conflicting.object) {
-    return "false sharing: " + one.own.whole() + " of the attempt and " + one.conflicting.whole() + " lie on one line";
+  if (own.kind == sim::data_kind::unknown || conflicting.kind == sim::data_kind::unknown ||
+      one.place.different_bytes == 0) {
+    return observe::sharing_kind::none;
   }
-  if (own.start != conflicting.start) return "false sharing: two such blocks lie on one line";
-  const double part = 100.0 * static_cast<double>(one.place.different_bytes) / static_cast<double>(one.place.count);
-  char text[128];
-  std::snprintf(text, sizeof text,
-                "%.0f%% met at other bytes than first touched or written: false sharing, unless it read those later",
-                part);
-  return text;
-}
-
-std::string room_words(const sim::occupancy& occupancy) {
-  if (occupancy.room == 0) return {};
-  using what = sim::occupancy::what;
-  const std::string own = std::to_string(occupancy.own);
-  const std::string room = std::to_string(occupancy.room);
-  const std::string set = "set " + std::to_string(occupancy.set);
-  std::string text;
-  switch (occupancy.of) {
-    case what::reads:
-      return own + " of " + room + " lines that it can read";
-    case what::read_ways:  // more lines than ways are possible: some have left before and were not lost
-      text = own + " lines of " + set + ", which has " + room + " ways, touched by this attempt";
-      break;
-    case what::entries:
-      text = own + " of " + room + " entries used by this attempt";
-      break;
-    case what::written_ways:
-      text = own + " of " + room + " ways of " + set + " written by this attempt";
-      break;
-  }
-  if (occupancy.siblings != 0) text += ", " + std::to_string(occupancy.siblings) + " by its core's other threads";
-  if (occupancy.own + occupancy.siblings < occupancy.room) text += ", the rest taken by others";
-  return text;
+  if (one.own.object != one.conflicting.object) return observe::sharing_kind::objects;
+  return own.start != conflicting.start ? observe::sharing_kind::blocks : observe::sharing_kind::bytes;
 }
 
 observe::abort_place finished(joined_entries& one, place_names& names) {
   observe::abort_place& place = one.place;
   if (!place.line.empty()) place.lines = one.lines.size();
   if (place.lines == 1 && !place.data.empty()) place.data = one.conflicting.whole();
-  place.sharing = sharing_words(one);
-  const auto name_all = [&](const std::vector<std::uint64_t>& calls, std::vector<std::string>& into) {
+  place.sharing = sharing_of(one);
+  if (place.sharing != observe::sharing_kind::none) {
+    place.own_data = one.own.whole();
+    place.conflicting_data = one.conflicting.whole();
+  }
+  const auto name_all = [&](const sim::call_chain& calls, std::vector<std::string>& into) {
     for (const std::uint64_t code : calls) into.push_back(names.of(code));
   };
   name_all(one.first->own_calls, place.own_calls);
   name_all(one.first->other_calls, place.other_calls);
-  place.room = room_words(one.first->occupancy);
+  place.occupancy = one.first->occupancy;
   return std::move(place);
 }
 
@@ -144,7 +116,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   for (const sim::abort_entry& entry : seen.aborts) {
     const data_name conflicting = name_of_data(symbols, names, entry.conflicting);
     const data_name own = name_of_data(symbols, names, entry.own);
-    joined_entries made{{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
+    joined_entries made{{sim::name_of(entry.why), entry.count, names.of(entry.own_code), names.of(entry.other_code),
                          entry.address != 0 ? hexadecimal(entry.address) : "", conflicting.object},
                         &entry,
                         own.object.empty() ? conflicting : own,
@@ -186,11 +158,11 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
   if (!point.attempts) point.attempts.emplace();
   if (!point.cycles) point.cycles.emplace();
   observe::attempt_record& sum = *point.attempts;
-  sum.attempts += seen.number("attempts.begun");
-  sum.commits += seen.number("attempts.committed");
+  sum.attempts += seen.number(sim::number_record::attempts_begun);
+  sum.commits += seen.number(sim::number_record::attempts_committed);
   for (const auto& [name, count] : seen.records) {
-    if (!name.starts_with("aborts.") || count == 0) continue;
-    const std::string cause = name.substr(name.find('.') + 1);
+    if (!name.starts_with(sim::number_record::aborts) || count == 0) continue;
+    const std::string cause = name.substr(std::string_view(sim::number_record::aborts).size());
     const auto found =
         std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
     if (found != sum.aborts.end()) {
@@ -200,8 +172,8 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
     }
   }
   point.cycles->total += cycles * point.threads;
-  point.cycles->transactional += seen.number("attempts.committed_cycles");
-  point.cycles->aborted += seen.number("attempts.aborted_cycles");
+  point.cycles->transactional += seen.number(sim::number_record::committed_cycles);
+  point.cycles->aborted += seen.number(sim::number_record::aborted_cycles);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

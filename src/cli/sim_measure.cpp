@@ -133,7 +133,7 @@ class simulation {
     point.fewest.push_back(seen.number("program.fewest"));
     point.most.push_back(seen.number("program.most"));
     add_attempts(point, seen, elapsed * request_.machine.model.core_mhz / 1000);
-    point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
+    point.end_hash = hexadecimal(seen.number(sim::number_record::end_hash)).substr(2);
     return true;
   }
 

@@ -4,7 +4,6 @@
 #include "abort_calls.hpp"
 #include "co_resident_ways.hpp"
 #include "data_places.hpp"
-#include "failure.hpp"
 #include "records.hpp"
 #include "state.hpp"
 
@@ -61,23 +60,16 @@ ticks counted_time(const thread_record& thread) noexcept {
   return thread.time > from ? thread.time - from : 0;
 }
 
-void put_place(line_text& line, const data_place& place) noexcept {
-  line << " " << static_cast<std::uint64_t>(place.kind) << " ";
-  line.hexadecimal(place.whose) << " " << place.start << " " << place.bytes << " " << place.offset;
-}
-
 void write_entry(const entry& one, const entry_data& about) noexcept {
-  line_text line;
-  line << "abort " << name_of(one.why) << " " << one.count << " ";
-  line.hexadecimal(one.own_code) << " ";
-  line.hexadecimal(one.other_code) << " ";
-  line.hexadecimal(state.lines.address_of(one.line)) << " " << about.false_sharing_hits;
-  put_place(line, about.own);
-  put_place(line, about.conflicting);
-  const sim::occupancy& occupancy = about.occupancy;
-  line << " " << static_cast<std::uint64_t>(occupancy.of) << " " << occupancy.set << " " << occupancy.own << " "
-       << occupancy.siblings << " " << occupancy.room << "\n";
-  write_record(line);
+  write_record(abort_record{.why = one.why,
+                            .count = one.count,
+                            .own_code = one.own_code,
+                            .other_code = one.other_code,
+                            .address = state.lines.address_of(one.line),
+                            .false_sharing_hits = about.false_sharing_hits,
+                            .own = about.own,
+                            .conflicting = about.conflicting,
+                            .occupancy = about.occupancy});
 }
 
 }  // namespace
@@ -122,11 +114,11 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
 void write_abort_log() noexcept {
   std::uint64_t begun = committed;
   for (const std::uint64_t count : aborted) begun += count;
-  write_record("attempts.begun", begun);
-  write_record("attempts.committed", committed);
-  write_record("attempts.committed_cycles", committed_time / ticks_per_cycle);
-  write_record("attempts.aborted_cycles", aborted_time / ticks_per_cycle);
-  for (unsigned i = 0; i < causes; ++i) write_record("aborts.", name_of(static_cast<cause>(i)), aborted[i]);
+  write_record(number_record::attempts_begun, begun);
+  write_record(number_record::attempts_committed, committed);
+  write_record(number_record::committed_cycles, committed_time / ticks_per_cycle);
+  write_record(number_record::aborted_cycles, aborted_time / ticks_per_cycle);
+  for (unsigned i = 0; i < causes; ++i) write_record(number_record::aborts, name_of(static_cast<cause>(i)), aborted[i]);
   for (unsigned i = 0; i < places; ++i) {
     if (entries[i].count != 0) write_entry(entries[i], data[i]);
   }

@@ -8,9 +8,6 @@
 
 namespace txsync::sim {
 
-/// The resource that was full.
-enum class overflow_kind : std::uint8_t { other, l1_set, rest_of_l1_set, entries, l1_set_of_reads, reads };
-
 /// What led to an abort, as far as it is known. Zero: not known.
 struct abort_reason {
   cause why;

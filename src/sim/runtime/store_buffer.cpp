@@ -8,13 +8,13 @@
 
 namespace txsync::sim {
 
-constinit store_buffer* buffers = nullptr;
+constinit store_buffer* buffer_of_thread = nullptr;
 
 namespace {
 
 constexpr std::size_t widest = sizeof waiting_store::hidden;
 
-store_buffer& buffer_of(const thread_record& thread) noexcept { return buffers[thread.id]; }
+store_buffer& buffer_of(const thread_record& thread) noexcept { return buffer_of_thread[thread.id]; }
 
 template <std::size_t bytes>
 void swap_bytes(waiting_store& store) noexcept {
@@ -118,7 +118,7 @@ bool is_hidden_by_running(const waiting_store& store) noexcept {
 void let_out(thread_record& thread, const waiting_store& store) noexcept {
   const std::uintptr_t last_code = thread.last_code;
   thread.last_code = store.code;
-  if (state.traces) write_step(thread.id, store.code, "drains", store.address);
+  if (state.traces) write_step(thread.id, store.code, step_kind::drains, store.address);
   for_lines(store, [&](line_number line, std::uintptr_t at) { slow_access<true>(thread, line, at); });
   note_write(thread, store.address, store.bytes);
   std::memcpy(reinterpret_cast<void*>(store.address), store.hidden, store.bytes);
@@ -128,7 +128,7 @@ void let_out(thread_record& thread, const waiting_store& store) noexcept {
 }  // namespace
 
 void set_up_store_buffers() noexcept {
-  buffers = static_cast<store_buffer*>(reserve(0, most_threads * sizeof(store_buffer), "store buffers"));
+  buffer_of_thread = static_cast<store_buffer*>(reserve(0, most_threads * sizeof(store_buffer), "store buffers"));
 }
 
 bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
@@ -145,7 +145,7 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
   std::memcpy(store.hidden, reinterpret_cast<const void*>(address), bytes);
   add(buffer, store);
   buffer.in_memory = true;
-  if (state.traces) write_step(thread.id, thread.last_code, "buffers", address);
+  if (state.traces) write_step(thread.id, thread.last_code, step_kind::buffers, address);
   charge(thread, 1);
   return true;
 }
