@@ -110,12 +110,24 @@ inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";
 inline constexpr char committed_cycles[] = "attempts.committed_cycles";
 inline constexpr char aborted_cycles[] = "attempts.aborted_cycles";
-inline constexpr char aborts[] = "aborts.";              ///< prefix of a cause's name: attempts that ended for it
-inline constexpr char program[] = "program.";            ///< prefix of the names that the program itself records
-inline constexpr char failed_seed[] = "program.failed";  ///< the seed of the schedule in which a fault was found
-inline constexpr char schedule[] = "schedule";           ///< the seed of the schedule that begins; if steps are traced
-inline constexpr char library_code[] = "library_code";   ///< an address in the program library; likewise
+inline constexpr char aborts[] = "aborts.";             ///< prefix of a cause's name: attempts that ended for it
+inline constexpr char program[] = "program.";           ///< prefix of the names that the program itself records
+inline constexpr char schedule[] = "schedule";          ///< the seed of the schedule that begins; if steps are traced
+inline constexpr char library_code[] = "library_code";  ///< an address in the program library; likewise
 }  // namespace number_record
+
+/// Names of what txsync's own images record by txsync_sim_record(). Records have them after number_record::program.
+namespace program_record {
+// Workloads:
+inline constexpr char operations[] = "operations";
+inline constexpr char elapsed_ns[] = "elapsed_ns";
+inline constexpr char fewest[] = "fewest";        ///< operations of the thread that did the fewest
+inline constexpr char most[] = "most";            ///< of the one that did the most
+inline constexpr char data_hash[] = "data_hash";  ///< of the workload's data at its end
+// Explorations:
+inline constexpr char schedules[] = "schedules";  ///< how many were run
+inline constexpr char failed_seed[] = "failed";   ///< of the schedule in which a fault was found; also of any program's
+}  // namespace program_record
 
 /// The last record of a simulation that cannot continue: this name, and a text for people.
 inline constexpr char failure_record[] = "failure";

@@ -218,6 +218,10 @@ std::uint64_t image_result::number(const std::string& name) const {
   return found != records.end() ? found->second : 0;
 }
 
+std::uint64_t image_result::program_number(const std::string& name) const {
+  return number(number_record::program + name);
+}
+
 image_result run_image(const image_request& request) {
   const descriptor model(memfd_create("txsync-sim-model", MFD_CLOEXEC));
   write_model(request.model, model.number());

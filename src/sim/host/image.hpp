@@ -75,6 +75,8 @@ struct image_result {
   std::string last_message() const;
   /// The number with that name; 0 if there is none.
   std::uint64_t number(const std::string& name) const;
+  /// The same for what the program itself has recorded: program_record, or a name of its own.
+  std::uint64_t program_number(const std::string& name) const;
 };
 
 /// Runs the image to its end. Several threads may call this at once. The image's standard output is this process's.

@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   line << "\n";
-  if (exploring()) write_record(number_record::failed_seed, state.schedule_seed);
+  if (exploring()) write_record(number_record::program, program_record::failed_seed, state.schedule_seed);
   if (has_record_file()) {
     write_failure(line.text(), line.size());
   } else {

@@ -6,6 +6,7 @@
 #include <txsync_backend/runtime.h>
 
 #include "observe/blocks.hpp"
+#include "sim/protocol.hpp"
 #include "workloads/explored/exploration.hpp"
 
 using namespace txsync::workloads;
@@ -91,13 +92,13 @@ int main(int count, char** words) {
   for (std::uint64_t i = 0; i < schedules; ++i) {
     txsync_sim_schedule_begin(first + i);
     if (const char* fault = test->run(); fault != nullptr) {
-      txsync_sim_record("schedules", i + 1);
-      txsync_sim_record("failed", first + i);
+      txsync_sim_record(txsync::sim::program_record::schedules, i + 1);
+      txsync_sim_record(txsync::sim::program_record::failed_seed, first + i);
       say(2, fault);
       say(2, "\n");
       return 1;
     }
   }
-  txsync_sim_record("schedules", schedules);
+  txsync_sim_record(txsync::sim::program_record::schedules, schedules);
   return 0;
 }
