@@ -85,8 +85,8 @@ double run(std::uint64_t duration_ns, const sim::machine_model& machine, const c
       {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2, .seed = seed}, values);
   const sim::image_result ended = sim::run_image(request);
   if (ended.status != 0) throw std::runtime_error(subject + ": " + ended.messages.substr(0, ended.messages.find('\n')));
-  return static_cast<double>(ended.number("program.operations")) * 1e9 /
-         static_cast<double>(ended.number("program.elapsed_ns"));
+  return static_cast<double>(ended.program_number(sim::program_record::operations)) * 1e9 /
+         static_cast<double>(ended.program_number(sim::program_record::elapsed_ns));
 }
 
 /// Long enough for what is learnt to be learnt: about a thousand sections a thread, by what the plain lock does.

@@ -173,7 +173,7 @@ class lock_runs {
       if (said["wrong"] != 0) made.faults.push_back(std::to_string(said["wrong"]) + " wrong values");
       cli::add_attempts(made, seen, 0);
       if (i == 0) made.abort_places = cli::abort_places(launch::module_symbols(asked_.program), seen);
-      hash = workloads::mix(hash) + seen.number("end_hash");
+      hash = workloads::mix(hash) + seen.number(sim::number_record::end_hash);
     }
     made.cycles.reset();  // of the whole program as well
     subtract(made, idle_);

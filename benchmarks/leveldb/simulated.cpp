@@ -158,7 +158,7 @@ observe::point measure_point(const options& asked, const sim::machine& machine, 
     const double cycles = one.said.elapsed_ns * machine.model.core_mhz / 1e3;
     cli::add_attempts(point, one.seen, static_cast<std::uint64_t>(cycles));
     if (i == 0) point.abort_places = cli::abort_places(launch::module_symbols(program_of(asked, lock)), one.seen);
-    hash = workloads::mix(hash) + one.seen.number("end_hash");
+    hash = workloads::mix(hash) + one.seen.number(sim::number_record::end_hash);
     runs.push_back(std::move(one.said));
   }
   add_runs(point, runs);

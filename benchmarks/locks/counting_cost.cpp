@@ -59,7 +59,7 @@ counting_cost simulate(const char* model, unsigned rounds) {
     char number[16];
     std::snprintf(number, sizeof number, ".%03u", round % 1'000);
     const auto ns = [&](const char* name) {
-      return static_cast<double>(ended.number(std::string("program.") + name + number));
+      return static_cast<double>(ended.program_number(std::string(name) + number));
     };
     add_round(made, ns("counted"), ns("uncounted"), sections);
   }

@@ -141,7 +141,7 @@ void measure(std::vector<subject>& subjects, unsigned rounds) {
     for (subject& one : subjects) {
       const double before = cpu_seconds();
       const sim::image_result ended = run(one);
-      const double work = one.work != 0 ? one.work : static_cast<double>(ended.number("accesses"));
+      const double work = one.work != 0 ? one.work : static_cast<double>(ended.number(sim::number_record::accesses));
       one.values.push_back(work / (cpu_seconds() - before));
     }
   }

@@ -71,12 +71,8 @@ std::vector<exploration_test> exploration_tests() {
     return {};
   }
   std::vector<exploration_test> tests;
-  std::istringstream lines(sim::run_image(request).messages);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t first = line.find('\t');
-    const std::size_t second = line.find('\t', first + 1);
-    if (second == std::string::npos) continue;
-    tests.push_back({line.substr(0, first), line.substr(second + 1), line.substr(first + 1, second - first - 1)});
+  for (const sim::listed_test& one : sim::run_image(request).tests) {
+    tests.push_back({one.name, one.summary, one.expected});
   }
   return tests;
 }

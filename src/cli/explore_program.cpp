@@ -23,7 +23,7 @@ std::uint64_t choices_of(sim::image_request request) {
   request.seed = 0;
   request.choices = std::uint64_t{1} << 40;  // so that none is drawn during the run
   constexpr std::uint64_t least = 16;
-  return std::max(least, sim::run_image(request).number("choices"));
+  return std::max(least, sim::run_image(request).number(sim::number_record::choices));
 }
 
 std::string again_by(const program_exploration& what, const schedule_key& key) {

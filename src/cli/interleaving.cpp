@@ -10,7 +10,7 @@ namespace {
 
 /// The folder of this txsync's sources, as the image's compiler saw it. The library's sources are below it.
 std::string library_folder(const launch::module_symbols& symbols, const sim::image_result& seen) {
-  const auto functions = symbols.around(seen.number("library_code"));
+  const auto functions = symbols.around(seen.number(sim::number_record::library_code));
   if (functions.empty()) return "";
   const std::string& file = functions.back().file;
   const std::size_t end = file.rfind("sim/toolchain/library/");
@@ -18,7 +18,9 @@ std::string library_folder(const launch::module_symbols& symbols, const sim::ima
 }
 
 bool is_access(const sim::trace_step& step) {
-  return step.what == "reads" || step.what == "writes" || step.what == "buffers" || step.what == "drains";
+  using kind = sim::step_kind;
+  return step.what == kind::reads || step.what == kind::writes || step.what == kind::buffers ||
+         step.what == kind::drains;
 }
 
 class printer {
@@ -32,7 +34,7 @@ class printer {
     if (!call.empty() && is_access(step)) {
       line += "in " + call;
     } else {
-      line += step.what + data_name(step.address) + "  " + place_name(symbols_, step.code);
+      line += sim::name_of(step.what) + data_name(step.address) + "  " + place_name(symbols_, step.code);
     }
     if (line != before_) std::fprintf(out_, "%s\n", line.c_str());
     before_ = std::move(line);
@@ -55,7 +57,7 @@ class printer {
     const launch::function_at& outermost = functions.back();
     if (!outermost.file.starts_with(library_)) {
       // A store that leaves its buffer now was done in that call.
-      if (step.what != "drains") call.clear();
+      if (step.what != sim::step_kind::drains) call.clear();
       return "";
     }
     constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs

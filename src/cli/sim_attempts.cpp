@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a simulated run reports on its attempts, as members of a point.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -65,74 +64,47 @@ struct joined_entries {
   observe::abort_place place;
   const sim::abort_entry* first;  ///< the most frequent
   data_name own;
-  data_name met;
+  data_name conflicting;
   std::set<std::uint64_t> lines;
 
   bool is_like(const joined_entries& other) const {
     return place.cause == other.place.cause && place.own == other.place.own && place.other == other.place.other &&
-           own.object == other.own.object && met.object == other.met.object &&
-           (!met.object.empty() || place.line == other.place.line);
+           own.object == other.own.object && conflicting.object == other.conflicting.object &&
+           (!conflicting.object.empty() || place.line == other.place.line);
   }
   void add(const joined_entries& other, const sim::abort_entry& entry) {
     place.count += other.place.count;
-    place.different_bytes += entry.apart;
+    place.different_bytes += entry.false_sharing_hits;
     lines.insert(entry.address);
   }
 };
 
-std::string sharing_words(const joined_entries& one) {
+observe::sharing_kind sharing_of(const joined_entries& one) {
   const sim::data_place& own = one.first->own;
-  const sim::data_place& met = one.first->met;
-  if (own.kind == sim::data_kind::unknown || met.kind == sim::data_kind::unknown) return {};
-  if (one.place.different_bytes == 0) return {};
-  if (one.own.object != one.met.object) {
-    return "false sharing: " + one.own.whole() + " of the attempt and " + one.met.whole() + " lie on one line";
+  const sim::data_place& conflicting = one.first->conflicting;
+  if (own.kind == sim::data_kind::unknown || conflicting.kind == sim::data_kind::unknown ||
+      one.place.different_bytes == 0) {
+    return observe::sharing_kind::none;
   }
-  if (own.start != met.start) return "false sharing: two such blocks lie on one line";
-  const double part = 100.0 * static_cast<double>(one.place.different_bytes) / static_cast<double>(one.place.count);
-  char text[128];
-  std::snprintf(text, sizeof text,
-                "%.0f%% met at other bytes than first touched or written: false sharing, unless it read those later",
-                part);
-  return text;
-}
-
-std::string room_words(const sim::occupancy& crowd) {
-  if (crowd.room == 0) return {};
-  using what = sim::occupancy::what;
-  const std::string own = std::to_string(crowd.own);
-  const std::string room = std::to_string(crowd.room);
-  const std::string set = "set " + std::to_string(crowd.set);
-  std::string text;
-  switch (crowd.of) {
-    case what::reads:
-      return own + " of " + room + " lines that it can read";
-    case what::read_ways:  // more lines than ways are possible: some have left before and were not lost
-      text = own + " lines of " + set + ", which has " + room + " ways, touched by this attempt";
-      break;
-    case what::entries:
-      text = own + " of " + room + " entries used by this attempt";
-      break;
-    case what::written_ways:
-      text = own + " of " + room + " ways of " + set + " written by this attempt";
-      break;
-  }
-  if (crowd.siblings != 0) text += ", " + std::to_string(crowd.siblings) + " by its core's other threads";
-  if (crowd.own + crowd.siblings < crowd.room) text += ", the rest taken by others";
-  return text;
+  if (one.own.object != one.conflicting.object) return observe::sharing_kind::objects;
+  return own.start != conflicting.start ? observe::sharing_kind::blocks : observe::sharing_kind::bytes;
 }
 
 observe::abort_place finished(joined_entries& one, place_names& names) {
   observe::abort_place& place = one.place;
   if (!place.line.empty()) place.lines = one.lines.size();
-  if (place.lines == 1 && !place.data.empty()) place.data = one.met.whole();
-  place.sharing = sharing_words(one);
-  const auto name_all = [&](const std::vector<std::uint64_t>& calls, std::vector<std::string>& into) {
+  if (place.lines == 1 && !place.data.empty()) place.data = one.conflicting.whole();
+  place.sharing = sharing_of(one);
+  if (place.sharing != observe::sharing_kind::none) {
+    place.own_data = one.own.whole();
+    place.conflicting_data = one.conflicting.whole();
+  }
+  const auto name_all = [&](const sim::call_chain& calls, std::vector<std::string>& into) {
     for (const std::uint64_t code : calls) into.push_back(names.of(code));
   };
   name_all(one.first->own_calls, place.own_calls);
   name_all(one.first->other_calls, place.other_calls);
-  place.room = room_words(one.first->crowd);
+  place.occupancy = one.first->occupancy;
   return std::move(place);
 }
 
@@ -142,19 +114,19 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   place_names names(symbols);
   std::vector<joined_entries> joined;
   for (const sim::abort_entry& entry : seen.aborts) {
-    const data_name met = name_of_data(symbols, names, entry.met);
+    const data_name conflicting = name_of_data(symbols, names, entry.conflicting);
     const data_name own = name_of_data(symbols, names, entry.own);
-    joined_entries made{{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
-                         entry.address != 0 ? hexadecimal(entry.address) : "", met.object},
+    joined_entries made{{sim::name_of(entry.why), entry.count, names.of(entry.own_code), names.of(entry.other_code),
+                         entry.address != 0 ? hexadecimal(entry.address) : "", conflicting.object},
                         &entry,
-                        own.object.empty() ? met : own,
-                        met,
+                        own.object.empty() ? conflicting : own,
+                        conflicting,
                         {entry.address}};
     const auto same = std::find_if(joined.begin(), joined.end(), [&](const auto& one) { return one.is_like(made); });
     if (same != joined.end()) {
       same->add(made, entry);
     } else {
-      made.place.different_bytes = entry.apart;
+      made.place.different_bytes = entry.false_sharing_hits;
       joined.push_back(std::move(made));
     }
   }
@@ -186,11 +158,11 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
   if (!point.attempts) point.attempts.emplace();
   if (!point.cycles) point.cycles.emplace();
   observe::attempt_record& sum = *point.attempts;
-  sum.attempts += seen.number("attempts.begun");
-  sum.commits += seen.number("attempts.committed");
+  sum.attempts += seen.number(sim::number_record::attempts_begun);
+  sum.commits += seen.number(sim::number_record::attempts_committed);
   for (const auto& [name, count] : seen.records) {
-    if (!name.starts_with("aborts.") || count == 0) continue;
-    const std::string cause = name.substr(name.find('.') + 1);
+    if (!name.starts_with(sim::number_record::aborts) || count == 0) continue;
+    const std::string cause = name.substr(std::string_view(sim::number_record::aborts).size());
     const auto found =
         std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
     if (found != sum.aborts.end()) {
@@ -200,8 +172,8 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
     }
   }
   point.cycles->total += cycles * point.threads;
-  point.cycles->transactional += seen.number("attempts.committed_cycles");
-  point.cycles->aborted += seen.number("attempts.aborted_cycles");
+  point.cycles->transactional += seen.number(sim::number_record::committed_cycles);
+  point.cycles->aborted += seen.number(sim::number_record::aborted_cycles);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

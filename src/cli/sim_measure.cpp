@@ -121,19 +121,19 @@ class simulation {
   }
 
   bool add(observe::point& point, const sim::image_result& seen) const {
-    const std::uint64_t elapsed = seen.number("program.elapsed_ns");
+    const std::uint64_t elapsed = seen.program_number(sim::program_record::elapsed_ns);
     if (seen.status != 0 || elapsed == 0) {
       std::string said = seen.messages.substr(0, seen.messages.find('\n'));
       if (said.empty()) said = "the image answered " + std::to_string(seen.status);
       point.faults.push_back(std::move(said));
       return false;
     }
-    const auto operations = static_cast<double>(seen.number("program.operations"));
+    const auto operations = static_cast<double>(seen.program_number(sim::program_record::operations));
     point.values.push_back(operations * 1e9 / static_cast<double>(elapsed));
-    point.fewest.push_back(seen.number("program.fewest"));
-    point.most.push_back(seen.number("program.most"));
+    point.fewest.push_back(seen.program_number(sim::program_record::fewest));
+    point.most.push_back(seen.program_number(sim::program_record::most));
     add_attempts(point, seen, elapsed * request_.machine.model.core_mhz / 1000);
-    point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
+    point.end_hash = hexadecimal(seen.number(sim::number_record::end_hash)).substr(2);
     return true;
   }
 

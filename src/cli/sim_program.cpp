@@ -83,14 +83,14 @@ observe::point new_point(const program_request& request) {
 
 void add_run(observe::point& point, const sim::image_result& seen, const program_request& request,
              const launch::module_symbols& symbols) {
-  const std::uint64_t cycles = seen.number("time_cycles");
-  point.threads = static_cast<unsigned>(std::max<std::uint64_t>(1, seen.number("threads")));
+  const std::uint64_t cycles = seen.number(sim::number_record::time_cycles);
+  point.threads = static_cast<unsigned>(std::max<std::uint64_t>(1, seen.number(sim::number_record::threads)));
   point.values = {static_cast<double>(cycles) / (request.machine.model.core_mhz * 1e6)};
   add_attempts(point, seen, cycles);
   add_sites(point, seen);
   point.abort_places = abort_places(symbols, seen);
   point.abort_ends = abort_ends(symbols, seen);
-  point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
+  point.end_hash = hexadecimal(seen.number(sim::number_record::end_hash)).substr(2);
 }
 
 void print(const program_request& request, const observe::point& point, const sim::image_result& seen) {
@@ -103,8 +103,8 @@ void print(const program_request& request, const observe::point& point, const si
                  "\ntxsync sim: %s: %.6g ms simulated on %s, %s; %llu accesses to memory, up to %u thread%s at a time, "
                  "end hash %s\n",
                  name.c_str(), point.values.front() * 1e3, request.machine.name.c_str(), end_of(seen).c_str(),
-                 static_cast<unsigned long long>(seen.number("accesses")), point.threads, point.threads == 1 ? "" : "s",
-                 point.end_hash.c_str());
+                 static_cast<unsigned long long>(seen.number(sim::number_record::accesses)), point.threads,
+                 point.threads == 1 ? "" : "s", point.end_hash.c_str());
     bench_result result;
     result.points = {point};
     print_attempts(stderr, result);
@@ -151,7 +151,7 @@ int run_program(session& with, const program_request& request) {
   print(request, point, seen);
   observe::json& told = with.document.more["program"] = {{"status", seen.status}};
   if (seen.signal != 0) told = {{"status", by_signal + seen.signal}, {"signal", seen.signal}};
-  if (!point.values.empty()) told["accesses"] = seen.number("accesses");
+  if (!point.values.empty()) told["accesses"] = seen.number(sim::number_record::accesses);
   const bool has_failed = !seen.failure.empty();
   with.document.points.push_back(std::move(point));
   if (has_failed) return failed;

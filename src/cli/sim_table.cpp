@@ -4,6 +4,7 @@
 
 #include "cli/abort_ends.hpp"
 #include "cli/sim.hpp"
+#include "observe/document/abort_text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -81,8 +82,8 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
                    place.line.empty() ? "" : "  at line ", place.line.c_str());
       if (place.lines > 1) std::fprintf(out, "%27sand %llu more lines\n", "", more_lines(place));
       for (const std::string& told :
-           {data_text(place), place.sharing, place.room, calls_text("attempt: ", place.own_calls),
-            calls_text("met by: ", place.other_calls)}) {
+           {data_text(place), observe::sharing_text(place), observe::room_text(place),
+            calls_text("attempt: ", place.own_calls), calls_text("met by: ", place.other_calls)}) {
         if (!told.empty()) std::fprintf(out, "%27s%s\n", "", told.c_str());
       }
     }

@@ -112,7 +112,7 @@ class explore_verb final : public verb {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     result.seconds = took.count();
     result.failing = seen.status != 0;
-    result.key.seed = seen.number("program.failed");
+    result.key.seed = seen.program_number(sim::program_record::failed_seed);
     // The schedule before all others, which has the seed 0, may already have failed.
     const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
     result.schedules = result.failing ? until : schedules;

@@ -40,7 +40,7 @@ experiment overflow(const char* id, const char* title, const char* machine, cons
       .facts = answering("B-4", overflow_facts(positions, of)),
       .points_off = 2,
   };
-  if (of.taken_ways == 0) made.changes = {{"htm.taken_ways", 0}};
+  if (of.co_resident_ways == 0) made.changes = {{"htm.taken_ways", 0}};
   return made;
 }
 

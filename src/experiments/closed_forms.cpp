@@ -10,13 +10,13 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 namespace {
 
 /// The chance that others leave at least `held` ways of a set.
-double chance_of_room(unsigned held, unsigned ways, double taken_ways) noexcept {
+double chance_of_room(unsigned held, unsigned ways, double co_resident_ways) noexcept {
   if (held > ways) return 0;
-  double exactly = std::exp(-taken_ways);
+  double exactly = std::exp(-co_resident_ways);
   double sum = 0;
   for (unsigned taken = 0; taken <= ways - held; ++taken) {
     sum += exactly;
-    exactly *= taken_ways / (taken + 1);
+    exactly *= co_resident_ways / (taken + 1);
   }
   return sum;
 }
@@ -32,7 +32,7 @@ double overflow_chance(unsigned lines, const cache_shape& into) noexcept {
   long double choices = 1;
   for (unsigned held = 0; held <= into.ways; ++held) {
     if (held != 0) choices *= (into.lines_each != 0 ? into.lines_each - held + 1.0L : 1.0L) / held;
-    of_one_set[held] = choices * chance_of_room(held, into.ways, into.taken_ways);
+    of_one_set[held] = choices * chance_of_room(held, into.ways, into.co_resident_ways);
   }
   std::vector<long double> series(lines + 1, 0.0L);
   series[0] = 1;

@@ -9,12 +9,12 @@
 namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 /// A cache to which random lines are written. `lines_each` is how many different lines of memory map to each set (0:
-/// unlimited). Others take some ways of each set: a Poisson-distributed number with mean `taken_ways`.
+/// unlimited). Others take some ways of each set: a Poisson-distributed number with mean `co_resident_ways`.
 struct cache_shape {
   unsigned sets = 1;
   unsigned ways = 1;
   unsigned lines_each = 0;
-  double taken_ways = 0;
+  double co_resident_ways = 0;
 };
 
 /// The chance that this many different random lines do not fit.

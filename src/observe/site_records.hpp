@@ -11,14 +11,44 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
+/// The records are "sites.ID.MEMBER". Members are:
+///   - those of each_site_number(); heeded_member (policy_parts);
+///   - those of each_abort_group(), with the number of the cause behind them;
+///   - name_group with the site's name behind it (1).
+inline constexpr char sites_group[] = "sites.";
+inline constexpr char name_group[] = "is.";
+inline constexpr char heeded_member[] = "heeded";
 /// Replaces a space in a site's name, because records are single words.
 inline constexpr char space_in_name = 1;
 
-/// Writes records "sites.ID.MEMBER" by `record` for each site up to number 64 that counted something. The members:
-///   - contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, heeded (policy_parts), acquisitions;
-///   - commits, elided, failed, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the cause;
-///   - "software.commits", "software.alone", "software.waits", "software.aborts.NUMBER";
-///   - "is.NAME" (1).
+/// Calls each(MEMBER, NUMBER).
+template <class Totals, class Each>
+constexpr void each_site_number(Totals& one, Each each) {
+  each("acquisitions", one.acquisitions);
+  each("contended", one.contended);
+  each("wait_ns", one.wait_ns);
+  each("max_wait_ns", one.max_wait_ns);
+  each("failed_waits", one.failed_waits);
+  each("failed_wait_ns", one.failed_wait_ns);
+  each("commits", one.attempts.commits);
+  each("elided", one.attempts.elided);
+  each("failed", one.attempts.failed);
+  each("lost_ns", one.attempts.lost_ns);
+  each("lost_samples", one.attempts.lost_samples);
+  each("lost_variance", one.attempts.lost_variance);
+  each("software.commits", one.transactions.commits);
+  each("software.alone", one.transactions.alone);
+  each("software.waits", one.transactions.waits);
+}
+
+/// Calls each(GROUP, ABORTS), where ABORTS is an array by cause.
+template <class Totals, class Each>
+constexpr void each_abort_group(Totals& one, Each each) {
+  each("aborts.", one.attempts.aborts);
+  each("software.aborts.", one.transactions.aborts);
+}
+
+/// Writes records by `record` for each site up to number 64 that counted something.
 /// Requires: all threads that count have ended.
 inline void record_attempts(void (*record)(const char* name, std::uint64_t value)) noexcept {
   constexpr std::uint32_t max_sites = 64;
@@ -38,7 +68,7 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
       }
       name[length] = 0;
     };
-    append("sites.");
+    append(sites_group);
     const auto append_number = [&](std::size_t number) noexcept {
       const char digits[] = {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10), 0};
       append(digits);
@@ -52,24 +82,10 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
       append(member);
       record(name, value);
     };
-    write("is.", one.name != nullptr && *one.name != 0 ? one.name : "(all)", 1);
-    write("", "acquisitions", one.acquisitions);
-    write("", "contended", one.contended);
-    write("", "wait_ns", one.wait_ns);
-    write("", "max_wait_ns", one.max_wait_ns);
-    write("", "failed_waits", one.failed_waits);
-    write("", "failed_wait_ns", one.failed_wait_ns);
-    write("", "heeded", site_registry::heeded(one.id));
-    write("", "commits", one.attempts.commits);
-    write("", "elided", one.attempts.elided);
-    write("", "failed", one.attempts.failed);
-    write("", "lost_ns", one.attempts.lost_ns);
-    write("", "lost_samples", one.attempts.lost_samples);
-    write("", "lost_variance", one.attempts.lost_variance);
-    write("software.", "commits", one.transactions.commits);
-    write("software.", "alone", one.transactions.alone);
-    write("software.", "waits", one.transactions.waits);
-    const auto write_aborts = [&](const char* group, const std::uint64_t(&aborts)[abort_cause_count]) noexcept {
+    write(name_group, one.name != nullptr && *one.name != 0 ? one.name : "(all)", 1);
+    write("", heeded_member, site_registry::heeded(one.id));
+    each_site_number(one, [&](const char* member, std::uint64_t value) noexcept { write("", member, value); });
+    each_abort_group(one, [&](const char* group, const std::uint64_t(&aborts)[abort_cause_count]) noexcept {
       for (std::size_t cause = 0; cause < abort_cause_count; ++cause) {
         if (aborts[cause] == 0) continue;
         length = beginning;
@@ -77,9 +93,7 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
         append_number(cause);
         record(name, aborts[cause]);
       }
-    };
-    write_aborts("aborts.", one.attempts.aborts);
-    write_aborts("software.aborts.", one.transactions.aborts);
+    });
   }
 }
 

@@ -3,6 +3,8 @@
 // neither files nor the words of policies. src/policy/simulated.cpp writes the variable.
 #pragma once
 
+#include "sim/protocol.hpp"
+
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -10,6 +12,6 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 /// Entries "WORD SAID LENGTH NAME", with nothing between them. WORD and SAID are those of said_policy, in hexadecimal
 /// digits; LENGTH is the number of bytes of NAME. The first entry has an empty name: it applies to sites without an
 /// entry. Nothing is inherited: each entry says everything that is set for its site.
-inline constexpr const char* told_policies_variable = "TXSYNC_SIM_SITES";
+inline constexpr const char* told_policies_variable = sim::option::sites;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -23,6 +23,7 @@
 #include "next.hpp"
 #include "observe/site_records.hpp"
 #include "policy/words.hpp"
+#include "sim/protocol.hpp"
 #include "sites.hpp"
 
 extern "C" {
@@ -111,13 +112,13 @@ void read_all(const char* text, policy::packed& into) noexcept {
 policy::packed asked_policy() noexcept {
   policy::packed words{policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
   // "1" is txsync's default; anything else is words of policy files.
-  if (const char* const elision = std::getenv("TXSYNC_SIM_ELIDE")) {
+  if (const char* const elision = std::getenv(sim::option::elide)) {
     if (std::strcmp(elision, "1") == 0) words.elision = policy::elision_kind::standard;
     for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
       if (policy::is_word(elision, word)) words.elision = kind;
     }
   }
-  if (const char* const locks = std::getenv("TXSYNC_SIM_LOCKS")) read_all(locks, words);
+  if (const char* const locks = std::getenv(sim::option::locks)) read_all(locks, words);
   return words;
 }
 

@@ -95,9 +95,9 @@ measured simulated_trial::run(const std::optional<policy::policy_set>& policy, d
     result.value = number.value;
     result.failure = std::move(number.failure);
   } else {
-    result.value = static_cast<double>(run.number("time_cycles")) / (program_.model.core_mhz * 1e6);
+    result.value = static_cast<double>(run.number(sim::number_record::time_cycles)) / (program_.model.core_mhz * 1e6);
   }
-  threads_ = std::max(threads_, static_cast<unsigned>(run.number("threads")));
+  threads_ = std::max(threads_, static_cast<unsigned>(run.number(sim::number_record::threads)));
   for (observe::site_record& site : observe::recorded_sites(run.records)) {
     if (site.heeded != 0) site.kind = "named";
     result.sites.push_back(policies_.seen(site, policy));

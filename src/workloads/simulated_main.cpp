@@ -5,6 +5,7 @@
 #include <txsync_backend/runtime.h>
 #include <txsync/machine/environment.hpp>
 
+#include "sim/protocol.hpp"
 #include "workloads/workload.hpp"
 
 using namespace txsync;
@@ -44,11 +45,11 @@ plan plan_of(char** words) noexcept {
 }
 
 void report(const outcome& seen) noexcept {
-  txsync_sim_record("operations", seen.operations);
-  txsync_sim_record("elapsed_ns", seen.elapsed_ns);
-  txsync_sim_record("fewest", seen.fewest);
-  txsync_sim_record("most", seen.most);
-  txsync_sim_record("data_hash", seen.end_hash);
+  txsync_sim_record(sim::program_record::operations, seen.operations);
+  txsync_sim_record(sim::program_record::elapsed_ns, seen.elapsed_ns);
+  txsync_sim_record(sim::program_record::fewest, seen.fewest);
+  txsync_sim_record(sim::program_record::most, seen.most);
+  txsync_sim_record(sim::program_record::data_hash, seen.end_hash);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ floors   a file includes only headers of its own floor and of floors below it
 seam     no inline assembly, processor builtin, standalone fence or direct system call outside the machine's folders
 spdx     each source names its licence in its first line (the second under #!)
 length   no source has more than 600 lines
+wire     options and records of simulated programs have their names from src/sim/protocol.hpp
 
 and those of language.py, which has a list of exceptions: sentences of 25 words at most, and names of the field.
 
@@ -69,6 +70,13 @@ SEAM_RULES = [
     (re.compile(r"(?<![\w.>:])syscall\s*\("), "a direct system call"),
 ]
 SEAM_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
+
+# What a simulated program and its host both know.
+WIRE = "src/sim/protocol.hpp"
+WIRE_NAMES = [
+    re.compile(r'"TXSYNC_SIM_'),
+    re.compile(r'\b(write_record|txsync_sim_record|\w+\.(program_)?number)\("\w'),
+]
 
 SOURCE_SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cmake", ".sh", ".py", ".in", ".toml")
 SOURCE_NAMES = ("CMakeLists.txt", "dev", "run", ".clang-tidy", ".clang-format", ".editorconfig")
@@ -160,6 +168,15 @@ def check_seam(path, text):
                 yield number, "seam", f"{what} above the seam; machine:: offers it, or should"
 
 
+def check_wire(path, text):
+    if not path.endswith(SEAM_SUFFIXES) or not path.startswith(("src/", "benchmarks/")) or path == WIRE:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        for pattern in WIRE_NAMES:
+            if pattern.search(line):
+                yield number, "wire", f"a name of the wire in a literal; {WIRE} has it"
+
+
 def is_source(path):
     return path.endswith(SOURCE_SUFFIXES) or pathlib.PurePosixPath(path).name in SOURCE_NAMES
 
@@ -188,7 +205,8 @@ def check(root, paths):
         except UnicodeDecodeError:
             continue  # not a text
         lines = text.splitlines()
-        for found in (check_floors(root, path, lines), check_seam(path, text), check_spdx(path, lines), check_length(path, lines)):
+        for found in (check_floors(root, path, lines), check_seam(path, text), check_spdx(path, lines), check_length(path, lines),
+                      check_wire(path, text)):
             for violation in found:
                 yield (path, *violation)
 

@@ -55,6 +55,17 @@ class House(unittest.TestCase):
             self.violations({"src/observe/a.cpp": SPDX + "#include <txsync/locks/later.hpp>\n"}),
             [("src/observe/a.cpp", 2, "floors")])
 
+    def test_names_of_the_wire_are_in_one_file(self):
+        option = '"TXSYNC_SIM_SEED";\n'
+        self.assertEqual(
+            self.violations({
+                "src/sim/protocol.hpp": SPDX + option,
+                "src/sim/host/image.cpp": SPDX + option + "seen.number(number_record::threads);\n",
+                "src/cli/a.cpp": SPDX + 'seen.number("threads");\n',
+                "src/sim/runtime/start.cpp": SPDX + 'write_record("threads", 1);\n',
+                "tests/sim/a.cpp": SPDX + option,
+            }), [("src/cli/a.cpp", 2, "wire"), ("src/sim/host/image.cpp", 2, "wire"), ("src/sim/runtime/start.cpp", 2, "wire")])
+
     def test_neighbours_do_not_meet(self):
         self.assertEqual(
             self.violations({"src/store/a.cpp": SPDX + '#include "tm/b.hpp"\n', "src/tm/b.hpp": SPDX}),

@@ -66,8 +66,10 @@ observe::point full_point() {
                         "counters+8",
                         3,
                         11,
-                        "false sharing: a and b lie on one line",
-                        "8 of 8 ways of set 12 written by this attempt",
+                        sharing_kind::objects,
+                        "a",
+                        "b",
+                        {sim::overflow_kind::l1_set, 12, 7, 1, 8},
                         {"insert (map.cpp:12)", "main (shop.cpp:3)"},
                         {"find (map.cpp:30)", "serve (shop.cpp:9)"}}};
   made.abort_ends = {{"insert (map.cpp:12)", "main (shop.cpp:3)", 9}, {"find (map.cpp:30)", "", 3, "conflict", 700}};

@@ -230,9 +230,11 @@ def sim():
     """A program on the simulated machine, and where its attempts ended."""
     places = [{"cause": "conflict", "count": 1200, "own": "add_to (told.cpp:52)", "other": "add_to (told.cpp:53)", "line": "0x52ddc0", "lines": 1,
                "data": "counters+8", "different_bytes": 1200, "sharing": "false sharing: a and b lie on one line",
+               "sharing_kind": "objects", "own_data": "a", "conflicting_data": "b",
                "own_calls": ["add_to (told.cpp:52)", "main (told.cpp:80)"], "other_calls": ["add_to (told.cpp:53)", "operator() (told.cpp:83)"]},
               {"cause": "capacity-write", "count": 300, "own": "fill (told.cpp:61)", "line": "0x100330300", "lines": 5,
-               "data": "heap block of 64 bytes from main (told.cpp:70)", "room": "8 of 8 ways of set 12 written by this attempt"},
+               "data": "heap block of 64 bytes from main (told.cpp:70)", "room": "8 of 8 ways of set 12 written by this attempt",
+               "occupancy": {"kind": "l1-set", "set": 12, "own": 8, "room": 8}},
               {"cause": "interrupt", "count": 1, "own": "main"}]
     one = point("mine", [0.0125], 4, workload="./mine", params={"args": "4", "elide": "yes"}, place="none", metric="simulated time", unit="s",
                 better="lower", attempts=5000, commits=3499, fallbacks=0, aborts={"conflict": 1200, "capacity-write": 300, "interrupt": 1},

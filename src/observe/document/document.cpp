@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "observe/document/abort_text.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::observe {
 namespace {
 
@@ -63,6 +65,23 @@ std::string column(const std::vector<double>& values, double unit, int digits, i
   return text;
 }
 
+void put_sharing(json& into, const abort_place& place) {
+  put_text(into, "sharing", sharing_text(place));
+  if (place.sharing == sharing_kind::none) return;
+  into["sharing_kind"] = to_string(place.sharing);
+  put_text(into, "own_data", place.own_data);
+  put_text(into, "conflicting_data", place.conflicting_data);
+}
+
+void put_occupancy(json& into, const abort_place& place) {
+  put_text(into, "room", room_text(place));
+  const sim::occupancy& full = place.occupancy;
+  if (full.room == 0) return;
+  json& made = into["occupancy"] = {{"kind", sim::name_of(full.of)}, {"own", full.own}, {"room", full.room}};
+  if (sim::is_set(full.of)) made["set"] = full.set;
+  if (full.siblings != 0) made["siblings"] = full.siblings;
+}
+
 void put_details(json& into, const point& one) {
   if (one.attempts) put_attempts(into, *one.attempts);
   if (one.cycles) {
@@ -77,8 +96,8 @@ void put_details(json& into, const point& one) {
     put_text(made, "data", place.data);
     if (place.lines != 0) made["lines"] = place.lines;
     if (place.different_bytes != 0) made["different_bytes"] = place.different_bytes;
-    put_text(made, "sharing", place.sharing);
-    put_text(made, "room", place.room);
+    put_sharing(made, place);
+    put_occupancy(made, place);
     if (!place.own_calls.empty()) made["own_calls"] = place.own_calls;
     if (!place.other_calls.empty()) made["other_calls"] = place.other_calls;
     into["abort_places"].push_back(std::move(made));

@@ -15,6 +15,7 @@
 
 #include "observe/statistics.hpp"
 #include "observe/turns.hpp"
+#include "sim/protocol.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
@@ -52,6 +53,10 @@ struct attempt_record {
   std::vector<std::pair<std::string, std::uint64_t>> signals;  ///< every cause that was signalled
 };
 
+/// How two accesses that conflicted shared nothing but the line: two objects, two blocks of a kind, or (perhaps) other
+/// bytes of one.
+enum class sharing_kind : std::uint8_t { none, objects, blocks, bytes };
+
 /// Attempts of a point that ended for one cause, by the two places in the code that conflicted or by the one place.
 struct abort_place {
   std::string cause;
@@ -63,8 +68,10 @@ struct abort_place {
   std::string data = {};    ///< "counters+64", "heap block of 48 bytes from insert (map.cpp:12)+8"; may be empty
   std::uint64_t lines = 0;  ///< how many lines; 0 without a line
   std::uint64_t different_bytes = 0;  ///< of `count`: conflicts at bytes that the attempt is not known to have touched
-  std::string sharing = {};           ///< a sentence, if the two accesses shared only the line
-  std::string room = {};              ///< a sentence, if something was full: whose ways of which set
+  sharing_kind sharing = sharing_kind::none;
+  std::string own_data = {};          ///< like `data`, of the first such abort: what the attempt had touched
+  std::string conflicting_data = {};  ///< likewise: what the other access touched
+  sim::occupancy occupancy = {};      ///< if something was full; its `room` is 0 if that is not known
   // "function (file:line)", innermost first, of the first such abort; may be empty:
   std::vector<std::string> own_calls = {};    ///< where the attempt was when it ended
   std::vector<std::string> other_calls = {};  ///< where the thread was that ended it

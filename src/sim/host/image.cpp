@@ -13,17 +13,13 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "sim/models/plain_text.hpp"
 
 namespace txsync::sim {
 namespace {
-
-constexpr int model_file = 3;  ///< descriptors in the image
-constexpr int record_file = 4;
-constexpr int failure_status = 99;  ///< runtime/failure.hpp
 
 class descriptor {
  public:
@@ -50,31 +46,35 @@ struct pipe_ends {
   }
 };
 
+number_options numbers_of(const image_request& request) {
+  return {.seed = request.seed,
+          .order = static_cast<std::uint64_t>(request.order),
+          .store_buffers = request.store_buffers ? 1U : 0U,
+          .probes = request.probes,
+          .choices = request.choices,
+          .slack_cycles = request.slack_cycles,
+          .uncharged_set_up = request.uncharged_set_up ? 1U : 0U,
+          .oracle = request.oracle ? 1U : 0U,
+          .steps = request.max_steps,
+          .limit_us = request.limit_us,
+          .trace = request.traces ? 1U : 0U};
+}
+
 /// The image's environment: the options of the simulation, and this process's own variables.
 std::vector<std::string> environment_of(const image_request& request) {
   std::vector<std::string> list;
-  const auto add = [&](const char* name, std::uint64_t value) {
-    list.push_back("TXSYNC_SIM_" + std::string(name) + "=" + std::to_string(value));
-  };
-  list.push_back("TXSYNC_SIM_MODEL=/proc/self/fd/" + std::to_string(model_file));
-  add("RECORDS", record_file);
-  add("SEED", request.seed);
-  add("ORDER", static_cast<std::uint64_t>(request.order));
-  add("STORE_BUFFERS", request.store_buffers ? 1 : 0);
-  add("PROBES", request.probes);
-  add("CHOICES", request.choices);
-  add("SLACK", request.slack_cycles);
-  add("UNCHARGED", request.uncharged_set_up ? 1 : 0);
-  add("ORACLE", request.oracle ? 1 : 0);
-  add("STEPS", request.max_steps);
-  add("LIMIT_US", request.limit_us);
-  add("TRACE", request.traces ? 1 : 0);
-  add("ELIDE", request.elides ? 1 : 0);
-  if (!request.locks.empty()) list.push_back("TXSYNC_SIM_LOCKS=" + request.locks);
-  if (!request.sites.empty()) list.push_back("TXSYNC_SIM_SITES=" + request.sites);
+  const auto add = [&](const char* name, const std::string& value) { list.push_back(name + ("=" + value)); };
+  add(option::model, "/proc/self/fd/" + std::to_string(model_descriptor));
+  add(option::records, std::to_string(record_descriptor));
+  const number_options numbers = numbers_of(request);
+  number_options::each_option(numbers,
+                              [&](const char* name, std::uint64_t number) { add(name, std::to_string(number)); });
+  add(option::elide, request.elides ? "1" : "0");
+  if (!request.locks.empty()) add(option::locks, request.locks);
+  if (!request.sites.empty()) add(option::sites, request.sites);
   // The options come first. So the addresses of what the image's own code reads do not depend on the other variables.
   for (char** word = environ; *word != nullptr; ++word) {
-    if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
+    if (!std::string_view(*word).starts_with(option::prefix)) list.emplace_back(*word);
   }
   return list;
 }
@@ -110,8 +110,8 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   }
   if (request.captures_output) posix_spawn_file_actions_adddup2(&actions, messages, STDOUT_FILENO);
   if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, aside, model_file);
-  posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);
+  posix_spawn_file_actions_adddup2(&actions, aside, model_descriptor);
+  posix_spawn_file_actions_adddup2(&actions, aside + 1, record_descriptor);
   posix_spawn_file_actions_addclose(&actions, aside);
   posix_spawn_file_actions_addclose(&actions, aside + 1);
   pid_t child = -1;
@@ -162,80 +162,44 @@ int wait_for(pid_t child) {
   return status;
 }
 
-data_place read_place(std::istream& words) {
-  data_place place;
-  unsigned kind = 0;
-  words >> std::dec >> kind >> std::hex >> place.whose >> std::dec >> place.start >> place.bytes >> place.offset;
-  place.kind = static_cast<data_kind>(kind);
-  return place;
-}
-
-/// Converts `lack` of runtime/attempts.hpp.
-occupancy::what crowded(unsigned lack) {
-  if (lack == 3) return occupancy::what::entries;
-  if (lack == 4) return occupancy::what::read_ways;
-  return lack == 5 ? occupancy::what::reads : occupancy::what::written_ways;
-}
-
-abort_entry read_abort(std::istream& words) {
-  abort_entry entry;
-  words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
-  words >> std::dec >> entry.apart;
-  entry.own = read_place(words);
-  entry.met = read_place(words);
-  unsigned lack = 0;
-  words >> lack >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
-  entry.crowd.of = crowded(lack);
-  return entry;
-}
-
-std::vector<std::uint64_t> read_chain(std::istream& words) {
-  std::size_t count = 0;
-  constexpr std::size_t most = 64;
-  words >> std::dec >> count >> std::hex;
-  std::vector<std::uint64_t> chain(std::min(count, most));
-  for (std::uint64_t& code : chain) words >> code;
-  return chain;
+/// Whether a line is such a record. If its words are right, too, take(record) is called.
+template <class Record, class Take>
+bool is_record(const record_line& line, Take take) {
+  if (line.name != Record::record_name) return false;
+  if (Record record; get_record(line.words, record)) take(record);
+  return true;
 }
 
 /// Adds the call chains to all entries with these two places in the code.
-void read_calls(std::istream& words, std::vector<abort_entry>& aborts) {
-  std::uint64_t own = 0;
-  std::uint64_t other = 0;
-  words >> std::hex >> own >> other;
-  const std::vector<std::uint64_t> own_calls = read_chain(words);
-  const std::vector<std::uint64_t> other_calls = read_chain(words);
+void add_calls(const calls_record& calls, std::vector<abort_entry>& aborts) {
   for (abort_entry& entry : aborts) {
-    if (entry.own_code != own || entry.other_code != other) continue;
-    entry.own_calls = own_calls;
-    entry.other_calls = other_calls;
+    if (entry.own_code != calls.own_code || entry.other_code != calls.other_code) continue;
+    entry.own_calls = calls.own;
+    entry.other_calls = calls.other;
   }
 }
 
-void read_records(const std::string& text, image_result& into) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name;
-    words >> name;
-    if (name == "failure") {
-      into.failure = line.substr(name.size() + 1);
-    } else if (name == "abort") {
-      into.aborts.push_back(read_abort(words));
-    } else if (name == "calls") {
-      read_calls(words, into.aborts);
-    } else if (name == "ended") {
-      abort_end end;
-      words >> std::hex >> end.code >> end.caller >> std::dec >> end.count;
-      into.ends.push_back(end);
-    } else if (name == "schedule") {
+bool is_of_several_words(const record_line& line, image_result& into) {
+  return is_record<abort_record>(line, [&](const abort_record& one) { into.aborts.push_back({one, {}, {}}); }) ||
+         is_record<calls_record>(line, [&](const calls_record& one) { add_calls(one, into.aborts); }) ||
+         is_record<abort_end>(line, [&](const abort_end& one) { into.ends.push_back(one); }) ||
+         is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back(one); }) ||
+         is_record<test_record>(line, [&](const test_record& one) {
+           into.tests.push_back({std::string(one.test), std::string(one.expected), std::string(one.summary)});
+         });
+}
+
+void read_records(std::string_view text, image_result& into) {
+  while (!text.empty()) {
+    const std::string_view whole = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), whole.size() + 1));
+    const record_line line = split_record(whole);
+    if (line.name == failure_record) {
+      into.failure = line.words;
+    } else if (line.name == number_record::schedule) {
       into.steps.clear();  // only the last schedule counts
-    } else if (name == "step") {
-      trace_step step;
-      words >> step.thread >> std::hex >> step.code >> step.what >> step.address;
-      into.steps.push_back(std::move(step));
-    } else if (!name.empty()) {
-      words >> into.records[name];
+    } else if (!is_of_several_words(line, into)) {
+      if (std::uint64_t number = 0; get_number(line.words, number)) into.records[std::string(line.name)] = number;
     }
   }
   std::stable_sort(into.aborts.begin(), into.aborts.end(),
@@ -252,6 +216,10 @@ std::string image_result::last_message() const {
 std::uint64_t image_result::number(const std::string& name) const {
   const auto found = records.find(name);
   return found != records.end() ? found->second : 0;
+}
+
+std::uint64_t image_result::program_number(const std::string& name) const {
+  return number(number_record::program + name);
 }
 
 image_result run_image(const image_request& request) {

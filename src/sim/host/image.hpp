@@ -10,24 +10,13 @@
 #include <vector>
 
 #include "sim/model.hpp"
+#include "sim/protocol.hpp"
 
 namespace txsync::sim {
 
 /// The image could not be started, or the simulation could not continue. what() is one line.
 struct image_error : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-/// In the order of the runtime's enumeration.
-enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
-
-/// What an exploration does besides ordering steps. The runtime's probes.hpp explains each.
-enum probe : unsigned {
-  spurious_aborts = 1,
-  tight_capacity = 2,
-  weak_exchanges = 4,
-  late_subscription = 8,
-  spurious_wakes = 16
 };
 
 struct image_request {
@@ -58,63 +47,17 @@ struct image_request {
   bool (*stop)() noexcept = nullptr;  ///< called ten times a second; true acts like a signal; may be null
 };
 
-/// In the order of the runtime's enumeration.
-enum class data_kind : std::uint8_t { unknown, image, heap, mapped, stack, thread_local_data };
-
-/// What is at an address of the program's memory.
-struct data_place {
-  data_kind kind = data_kind::unknown;
-  /// For the heap, the code that allocated it, 0 if not known. For a stack or thread-local data, the thread.
-  std::uint64_t whose = 0;
-  std::uint64_t start = 0;   ///< of a heap block
-  std::uint64_t bytes = 0;   ///< of that block
-  std::uint64_t offset = 0;  ///< from the start
+/// Attempts that ended for one cause, at one line, because of two places in the code, with the calls that led there.
+struct abort_entry : abort_record {
+  call_chain own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
+  call_chain other_calls;  ///< where the thread was that ended it
 };
 
-/// How full the resource was in which an attempt had no room.
-struct occupancy {
-  enum class what : std::uint8_t {
-    written_ways,  ///< ways of an L1 set, taken by lines that attempts have written
-    read_ways,     ///< ways of a set that a read line has left, taken by lines that attempts have touched
-    entries,       ///< entries of a table that the core's hardware threads share
-    reads,         ///< lines that an attempt can read
-  } of = what::written_ways;
-  std::uint64_t set = 0;
-  std::uint64_t own = 0;       ///< of the attempt
-  std::uint64_t siblings = 0;  ///< of attempts of the core's other hardware threads
-  std::uint64_t room = 0;      ///< ways, entries or lines; 0: not known
-};
-
-/// Attempts that ended for one cause, at one line, because of two places in the code.
-struct abort_entry {
-  std::string cause;
-  std::uint64_t count = 0;
-  /// The access that brought the line into the attempt, or where the attempt ended; 0: not known.
-  std::uint64_t own_code = 0;
-  std::uint64_t other_code = 0;  ///< the conflicting access of the other thread; 0: none
-  std::uint64_t address = 0;     ///< of the line; 0: none
-  std::uint64_t apart = 0;       ///< of `count`: conflicts at bytes that the attempt is not known to have touched
-  data_place own;                ///< of the first such abort: what the attempt had touched; unknown if `met` says it
-  data_place met;                ///< what the other access touched
-  occupancy crowd;
-  std::vector<std::uint64_t> own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
-  std::vector<std::uint64_t> other_calls;  ///< where the thread was that ended it
-};
-
-/// Where attempts were when they ended, estimated from some of the aborts.
-struct abort_end {
-  std::uint64_t code = 0;    ///< the instruction after the one that the attempt had reached
-  std::uint64_t caller = 0;  ///< the instruction after the call of that function; 0: not known
-  std::uint64_t count = 0;   ///< aborts
-};
-
-/// What one thread did at one place, in a traced run.
-struct trace_step {
-  unsigned thread = 0;
-  std::uint64_t code = 0;
-  std::string what;  ///< "reads", "writes", "buffers", "drains", "begins", "commits", "sleeps", "wakes", or the cause
-                     ///< of an abort
-  std::uint64_t address = 0;
+/// A test that the image contains.
+struct listed_test {
+  std::string name;
+  std::string expected;  ///< as in test_record
+  std::string summary;
 };
 
 struct image_result {
@@ -122,15 +65,18 @@ struct image_result {
   int signal = 0;        ///< the signal that ended it, if a failure is a result
   std::string messages;  ///< its standard error; with captures_output, both outputs
   std::string failure;   ///< why the simulation could not continue (deadlock, livelock, ...); else empty
-  std::map<std::string, std::uint64_t> records;
-  std::vector<abort_entry> aborts;  ///< most frequent first
+  std::map<std::string, std::uint64_t> records;  ///< those of one number (protocol.hpp)
+  std::vector<abort_entry> aborts;               ///< most frequent first
   std::vector<abort_end> ends;
   std::vector<trace_step> steps;  ///< if traced: in the order of execution; of the last schedule
+  std::vector<listed_test> tests;
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;
   /// The number with that name; 0 if there is none.
   std::uint64_t number(const std::string& name) const;
+  /// The same for what the program itself has recorded: program_record, or a name of its own.
+  std::uint64_t program_number(const std::string& name) const;
 };
 
 /// Runs the image to its end. Several threads may call this at once. The image's standard output is this process's.

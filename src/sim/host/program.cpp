@@ -12,8 +12,7 @@
 namespace txsync::sim {
 namespace {
 
-constexpr std::uint32_t own_interface = 1;  ///< runtime/start.cpp
-constexpr char section_name[] = ".txsync.machine";
+constexpr char section_name[] = TXSYNC_SIM_MACHINE_SECTION;
 
 template <class Record>
 bool read_at(std::ifstream& file, std::uint64_t offset, Record* into, std::size_t count) {
@@ -52,7 +51,7 @@ std::string complaint_of_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return "cannot be read";
   const std::uint32_t interface = interface_of(file);
-  if (interface == own_interface) return {};
+  if (interface == machine_interface) return {};
   if (interface == 0) return "was not built by txsync-c++ or txsync-cc, as programs for the simulated machine are";
   return "was built by the txsync-c++ of another version: build it anew";
 }

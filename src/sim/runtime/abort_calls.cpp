@@ -10,47 +10,30 @@ namespace txsync::sim {
 
 namespace {
 
-struct noted_calls {
-  std::uint32_t own_site;
-  std::uint32_t other_site;
-  call_chain own;
-  call_chain other;
-};
-
 constexpr unsigned max_noted = 128;  // further entries of the log have no calls
-constinit noted_calls noted[max_noted] = {};
+constinit calls_record noted[max_noted] = {};
 constinit unsigned count = 0;
 
-bool is_known(std::uint32_t own_site, std::uint32_t other_site) noexcept {
+bool is_known(std::uint64_t own_code, std::uint64_t other_code) noexcept {
   for (unsigned i = 0; i < count; ++i) {
-    if (noted[i].own_site == own_site && noted[i].other_site == other_site) return true;
+    if (noted[i].own_code == own_code && noted[i].other_code == other_code) return true;
   }
   return false;
-}
-
-void put_chain(line_text& line, const call_chain& chain) noexcept {
-  line << " " << chain.count;
-  for (unsigned i = 0; i < chain.count; ++i) (line << " ").hexadecimal(chain.codes[i]);
 }
 
 // A walk takes some ten microseconds of the host, and there may be a million aborts.
 constexpr std::uint64_t all_sampled = 256;  // aborts at the beginning of a run
 constexpr std::uint64_t sampled_every = 64;
 
-struct sampled_end {
-  std::uintptr_t code;
-  std::uintptr_t caller;
-  std::uint64_t aborts;
-};
 constexpr unsigned max_ends = 512;  // others are not counted
-constinit sampled_end ends[max_ends] = {};
+constinit abort_end ends[max_ends] = {};
 constinit unsigned end_count = 0;
 constinit std::uint64_t seen_aborts = 0;
 
 void add_end(std::uintptr_t code, std::uintptr_t caller, std::uint64_t weight) noexcept {
   for (unsigned i = 0; i < end_count; ++i) {
     if (ends[i].code != code || ends[i].caller != caller) continue;
-    ends[i].aborts += weight;
+    ends[i].count += weight;
     return;
   }
   if (end_count < max_ends) ends[end_count++] = {code, caller, weight};
@@ -75,30 +58,18 @@ void begin_to_sample_ends() noexcept {
 
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept {
   sample_end(victim);
-  const std::uint32_t own_site = own_site_of(victim, reason);
-  if (count == max_noted || exploring() || is_known(own_site, reason.other_site)) return;
-  noted_calls& made = noted[count++];
-  made.own_site = own_site;
-  made.other_site = reason.other_site;
+  const std::uint32_t own_code = own_code_of(victim, reason);
+  if (count == max_noted || exploring() || is_known(own_code, reason.other_code)) return;
+  calls_record& made = noted[count++];
+  made.own_code = own_code;
+  made.other_code = reason.other_code;
   made.own = calls_of(victim);
   if (&victim != state.current) made.other = calls_of_caller();
 }
 
 void write_abort_calls() noexcept {
-  for (unsigned i = 0; i < count; ++i) {
-    line_text line;
-    line << "calls ";
-    (line.hexadecimal(noted[i].own_site) << " ").hexadecimal(noted[i].other_site);
-    put_chain(line, noted[i].own);
-    put_chain(line, noted[i].other);
-    write_record(line << "\n");
-  }
-  for (unsigned i = 0; i < end_count; ++i) {
-    line_text line;
-    line << "ended ";
-    (line.hexadecimal(ends[i].code) << " ").hexadecimal(ends[i].caller) << " " << ends[i].aborts << "\n";
-    write_record(line);
-  }
+  for (unsigned i = 0; i < count; ++i) write_record(noted[i]);
+  for (unsigned i = 0; i < end_count; ++i) write_record(ends[i]);
 }
 
 }  // namespace txsync::sim

@@ -9,7 +9,7 @@ namespace txsync::sim {
 void log_commit(const thread_record& thread) noexcept;
 void log_abort(thread_record& thread, const abort_reason& reason) noexcept;
 /// The code that brought the line into the attempt, or at which the attempt ended.
-std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reason) noexcept;
+std::uint32_t own_code_of(const thread_record& thread, const abort_reason& reason) noexcept;
 
 /// Writes all counts and entries, as records (records.hpp).
 void write_abort_log() noexcept;

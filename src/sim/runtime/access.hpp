@@ -20,7 +20,7 @@
 namespace txsync::sim {
 
 /// For a replay: records what a thread does, in the order of execution.
-void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
+void trace(const thread_record& thread, std::uintptr_t code, step_kind what, std::uintptr_t address) noexcept;
 
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
@@ -37,14 +37,14 @@ inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) n
 
 /// The access itself, without a scheduling point.
 template <bool write>
-void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+void check_access(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const auto first = static_cast<line_number>(address >> state.line_shift);
   const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
   check_known(address, bytes, write);
   if (state.guards_pages) settle_rights(thread, address, bytes, write);
   for (line_number line = first; line <= last; ++line) {
     const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
-    visit<write>(thread, line, at);
+    slow_access<write>(thread, line, at);
   }
   if constexpr (write) note_write(thread, address, bytes);
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
@@ -56,7 +56,7 @@ void library_access(const void* place, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (state.charged == nullptr) return touch_uncharged(address, bytes);
-  look_at<write>(*state.charged, address, bytes);
+  check_access<write>(*state.charged, address, bytes);
 }
 
 /// Handles an access that the running thread's filter can answer at once: a hit in the L1 that concerns no other.
@@ -77,33 +77,34 @@ template <bool write>
 /// An access while exploring, where every access is a scheduling point. With `may_wait`, a write may wait in a store
 /// buffer.
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 template <bool write, bool may_wait>
-[[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
-  if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, site);
-  state.current->last_site = site;
+[[gnu::noinline]] void access_slow_path(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
+  if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, code);
+  state.current->last_code = code;
   if (state.oracle) oracle_settle();
   if (state.current->time >= state.limit) {
     const line_filter* filter = state.filter;
-    if (filter != nullptr && !filter->may_read(state.lines.line_of(address))) fetch_books(*state.current, address);
+    if (filter != nullptr && !filter->may_read(state.lines.line_of(address)))
+      prefetch_metadata(*state.current, address);
     let_first_run();
   }
   thread_record& thread = *state.current;
-  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
+  if (state.traces) trace(thread, code, write ? step_kind::writes : step_kind::reads, address);
   if (hit<write>(thread, address, bytes)) return;
-  return look_at<write>(thread, address, bytes);
+  return check_access<write>(thread, address, bytes);
 }
 
 /// One access of 1 to 16 bytes. A write may wait in a store buffer if it is neither a read-modify-write nor
 /// sequentially consistent.
 template <bool write, bool may_wait = false>
-[[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
+[[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t code) noexcept {
   thread_record* thread = state.charged;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (__builtin_expect(thread == nullptr, 0)) return touch_uncharged(address, bytes);
   if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
-  access_slowly<write, may_wait>(address, bytes, site);
+  access_slow_path<write, may_wait>(address, bytes, code);
 }
 
 }  // namespace txsync::sim

@@ -146,7 +146,7 @@ void restore_stack(thread_record& thread) noexcept {
 }
 
 void take_back_writes(thread_record& thread, const abort_reason& reason) noexcept {
-  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+  if (state.traces) write_step(thread.id, thread.last_code, aborts_for(reason.why), reason.address);
   undo_writes(thread);
   if (state.oracle) oracle_after_abort(thread);
 }
@@ -187,7 +187,7 @@ void doom(thread_record& thread, const abort_reason& reason) noexcept {
 
 void commit(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
-  if (state.traces) write_step(thread.id, thread.last_site, "commits", 0);
+  if (state.traces) write_step(thread.id, thread.last_code, step_kind::commits, 0);
   if (state.oracle) oracle_before_commit(thread);
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);
@@ -210,7 +210,8 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   if (state.model.htm_read_filter != 0) tx.left_l1.clear();
   if (state.oracle) oracle_begin(thread);
   if (state.probes != 0) begin_probes(thread);
-  if (state.traces) write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), "begins", 0);
+  if (state.traces)
+    write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), step_kind::begins, 0);
   load_hot_state();
   return started;
 }

@@ -8,18 +8,15 @@
 
 namespace txsync::sim {
 
-/// The resource in which there was no room.
-enum class lack : std::uint8_t { other, l1_set, rest_of_l1_set, entries, l1_set_of_reads, reads };
-
 /// What led to an abort, as far as it is known. Zero: not known.
 struct abort_reason {
   cause why;
   std::uint8_t code = 0;
-  lack of = lack::other;
+  overflow_kind overflow = overflow_kind::other;
   std::uintptr_t address = 0;      ///< of the data: where the other access was
   std::uintptr_t own_address = 0;  ///< where the attempt had first touched the line
-  std::uint32_t own_site = 0;      ///< the code that brought the line into the attempt
-  std::uint32_t other_site = 0;    ///< the code of the conflicting access
+  std::uint32_t own_code = 0;      ///< the code that brought the line into the attempt
+  std::uint32_t other_code = 0;    ///< the code of the conflicting access
 };
 
 /// Undoes the attempt of a thread that is not running now. If it is suspended, its thread goes on until it resumes.

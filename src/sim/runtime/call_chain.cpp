@@ -147,7 +147,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* raw) {
   if (inner && (name == nullptr || std::strcmp(name, "__restore_rt") == 0)) return _URC_NO_REASON;
   so_far.codes[so_far.count++] = code;
   const bool is_last = name != nullptr && std::strcmp(name, "txsync_sim_user_main") == 0;
-  return so_far.count == max_calls || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
+  return so_far.count == call_chain::max_calls || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 /// The current walk. If libgcc finds no table for an address, it reads the instructions there, to see whether a

@@ -4,19 +4,11 @@
 
 #include <cstdint>
 
+#include "../protocol.hpp"
 #include "failure.hpp"
 #include "fiber.hpp"
 
 namespace txsync::sim {
-
-inline constexpr unsigned max_calls = 16;
-
-/// Places in the code, from the innermost function of the program outwards: the instruction after each call. For the
-/// innermost function it is the one after the access.
-struct call_chain {
-  std::uintptr_t codes[max_calls] = {};
-  unsigned count = 0;
-};
 
 /// The calls of the caller, and of a thread that is not running. Empty if the stack has too little room for the walk.
 /// The thread goes on as if nothing had happened. Cost: some ten microseconds of the host. On a stack of the program's

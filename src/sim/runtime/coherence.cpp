@@ -2,11 +2,11 @@
 #include "coherence.hpp"
 
 #include "attempts.hpp"
+#include "co_resident_ways.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
-#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
@@ -48,7 +48,7 @@ tracked_line found_in(growing_list<tracked_line>& set, line_number line) noexcep
 }
 
 std::uintptr_t address_of(const tracked_line& entry) noexcept {
-  return entry.site != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
+  return entry.code != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
 }
 
 /// Why an access ends the thread's own attempt. One access is processed at a time.
@@ -82,33 +82,34 @@ void end_attempt_on(access& now, unsigned cpu, const abort_reason& reason) noexc
 
 // ---- conflicts
 
-void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
+void conflict_with(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   thread_record* other = state.cpus[other_cpu].running;
   if (other == nullptr || other->tx.depth == 0) return;
   const tracked_line theirs = found_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
-  const auto here = static_cast<std::uint32_t>(now.thread.last_site);
+  const auto here = static_cast<std::uint32_t>(now.thread.last_code);
   if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0 || now.thread.tx.suspended) {
     abort_other(*other, {.why = cause::conflict,
                          .address = now.address,
                          .own_address = address_of(theirs),
-                         .own_site = theirs.site,
-                         .other_site = here});
+                         .own_code = theirs.code,
+                         .other_code = here});
   } else {
     now.end_own({.why = cause::conflict,
                  .address = address_of(theirs),
                  .own_address = now.address,
-                 .own_site = here,
-                 .other_site = theirs.site});
+                 .own_code = here,
+                 .other_code = theirs.code});
   }
 }
 
 /// A write of which another core must be told may look like a write to a line that an attempt has read.
-void meet_by_filter(access& now) noexcept {
+void conflict_by_filter(access& now) noexcept {
   if (now.record.owner_plus_one == now.core + 1) return;
   const unsigned index = now.line % state.model.htm_read_filter;
   for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
     const hardware_thread& other = state.cpus[cpu];
-    if (other.core != now.core && runs_attempt(other) && other.running->tx.left_l1.has(index)) meet(now, cpu, false);
+    if (other.core != now.core && runs_attempt(other) && other.running->tx.left_l1.has(index))
+      conflict_with(now, cpu, false);
   }
 }
 
@@ -116,12 +117,12 @@ void meet_by_filter(access& now) noexcept {
 /// see, even if the machine detects no conflicts.
 [[gnu::always_inline]] inline void end_conflicting_attempts(access& now) noexcept {
   const unsigned writer = now.record.writer_plus_one;
-  if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
+  if (writer != 0 && writer - 1 != now.cpu) conflict_with(now, writer - 1, true);
   if (!now.write || state.model.htm_conflicts == 0) return;
   state.lines.readers(now.record).for_each([&](unsigned reader) {
-    if (reader != now.cpu) meet(now, reader, false);
+    if (reader != now.cpu) conflict_with(now, reader, false);
   });
-  if (state.model.htm_read_filter != 0) meet_by_filter(now);
+  if (state.model.htm_read_filter != 0) conflict_by_filter(now);
 }
 
 // ---- what leaves caches
@@ -133,15 +134,15 @@ bool has_attempts(unsigned core) noexcept {
   return any;
 }
 
-/// A line leaves a core's L1, for lack of room there or elsewhere. Attempts that track it there lose it.
-void leave_l1(access& now, unsigned core, line_number line, lack of = lack::other) noexcept {
+/// A line leaves a core's L1, because that cache or another one was full. Attempts that track it there lose it.
+void leave_l1(access& now, unsigned core, line_number line, overflow_kind overflow = overflow_kind::other) noexcept {
   forget_in_filters(core, line);
   if (!has_attempts(core)) return;
   line_record& record = state.lines.record(line);
   const std::uintptr_t address = state.lines.address_of(line);
   const unsigned writer = record.writer_plus_one;
   if (writer != 0 && state.cpus[writer - 1].core == core && state.model.htm_write_in_l1 != 0) {
-    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .of = of, .address = address});
+    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .overflow = overflow, .address = address});
   }
   if (state.model.htm_read_loss == 0 && state.model.htm_read_filter == 0) return;
   const bit_set readers = state.lines.readers(record);
@@ -150,8 +151,9 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
     if (!readers.has(cpu)) return;
     if (state.model.htm_read_filter != 0) own.running->tx.left_l1.add(line % state.model.htm_read_filter);
     if (state.model.htm_read_loss != 0 && state.random.below(1'000'000) < state.model.htm_read_loss) {
-      const lack in_set = of == lack::l1_set ? lack::l1_set_of_reads : lack::other;
-      end_attempt_on(now, cpu, {.why = cause::capacity_read, .of = in_set, .address = address});
+      const overflow_kind in_set =
+          overflow == overflow_kind::l1_set ? overflow_kind::l1_set_of_reads : overflow_kind::other;
+      end_attempt_on(now, cpu, {.why = cause::capacity_read, .overflow = in_set, .address = address});
     }
   });
 }
@@ -181,7 +183,8 @@ void fill_l1(access& now) noexcept {
     return (attempts && written_in_attempt_on(now.core, line)) || forget_in_filters(now.core, line);
   });
   if (left == tag_array::nothing_left) return;
-  if (attempts) leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);  // otherwise it is in no filter
+  if (attempts)
+    leave_l1(now, now.core, static_cast<line_number>(left), overflow_kind::l1_set);  // otherwise it is in no filter
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
 }
 
@@ -311,12 +314,15 @@ bool sibling_entries_full(access& now) noexcept {
 }
 
 tracked_line tracked(const access& now) noexcept {
-  return {now.line, static_cast<std::uint32_t>(now.thread.last_site),
+  return {now.line, static_cast<std::uint32_t>(now.thread.last_code),
           static_cast<std::uint32_t>(now.address - state.lines.address_of(now.line))};
 }
 
-abort_reason no_room(const access& now, cause why, lack of) noexcept {
-  return {.why = why, .of = of, .address = now.address, .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+abort_reason no_room(const access& now, cause why, overflow_kind overflow) noexcept {
+  return {.why = why,
+          .overflow = overflow,
+          .address = now.address,
+          .own_code = static_cast<std::uint32_t>(now.thread.last_code)};
 }
 
 void track_write(access& now) noexcept {
@@ -324,11 +330,12 @@ void track_write(access& now) noexcept {
   attempt& tx = now.thread.tx;
   const bool has_entry = state.model.htm_reads_in_entries != 0 && state.lines.readers(now.record).has(now.cpu);
   if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now))
-    return now.end_own(no_room(now, cause::capacity_write, lack::entries));
-  if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, lack::other));
+    return now.end_own(no_room(now, cause::capacity_write, overflow_kind::entries));
+  if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, overflow_kind::other));
   if (has_entry) ++tx.in_both;
   now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
-  if (set_is_too_small(now.thread, now.line)) now.end_own(no_room(now, cause::capacity_write, lack::rest_of_l1_set));
+  if (set_is_too_small(now.thread, now.line))
+    now.end_own(no_room(now, cause::capacity_write, overflow_kind::rest_of_l1_set));
 }
 
 [[gnu::always_inline]] inline void track_read(access& now) noexcept {
@@ -337,10 +344,10 @@ void track_write(access& now) noexcept {
   if (!tx.tracks_reads || readers.has(now.cpu) || now.record.writer_plus_one == now.cpu + 1) return;
   const machine_model& model = state.model;
   if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now))
-    return now.end_own(no_room(now, cause::capacity_read, lack::entries));
+    return now.end_own(no_room(now, cause::capacity_read, overflow_kind::entries));
   if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit)
-    return now.end_own(no_room(now, cause::capacity_read, lack::reads));
-  if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, lack::other));
+    return now.end_own(no_room(now, cause::capacity_read, overflow_kind::reads));
+  if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, overflow_kind::other));
   readers.add(now.cpu);
 }
 
@@ -439,7 +446,7 @@ void end_self_induced(const access& now) noexcept {
 namespace {
 
 /// For accesses without a filter: exploring, with the oracle, or while an attempt is suspended.
-[[gnu::noinline]] void visit_unfiltered(access& now) noexcept {
+[[gnu::noinline]] void slow_access_unfiltered(access& now) noexcept {
   if (now.thread.tx.suspended && now.write) end_self_induced(now);
   if (exploring()) {
     end_conflicting_attempts(now);
@@ -454,11 +461,11 @@ namespace {
 }  // namespace
 
 template <bool write>
-void visit(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
-  ++state.visits;
+void slow_access(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
+  ++state.slow_accesses;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
-  if (state.filter == nullptr) return visit_unfiltered(now);
+  if (state.filter == nullptr) return slow_access_unfiltered(now);
   // What the thread may do with the line outside attempts, it may also do inside; only the attempt does not have it
   // yet.
   if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
@@ -470,10 +477,10 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address) noex
   if (now.ends_own) end_own_attempt(own_end);
   state.filter->allow(line, write);
 }
-template void visit<false>(thread_record&, line_number, std::uintptr_t) noexcept;
-template void visit<true>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void slow_access<false>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void slow_access<true>(thread_record&, line_number, std::uintptr_t) noexcept;
 
-void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept {
+void prefetch_metadata(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address >= program_end) return;
   const line_number line = state.lines.line_of(address);
   __builtin_prefetch(&state.lines.record(line), 1);

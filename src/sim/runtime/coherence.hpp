@@ -10,10 +10,10 @@ namespace txsync::sim {
 /// From now on, the thread's filter answers for the line. Does not return if this ends the thread's own attempt. Never
 /// lets another thread run.
 template <bool write>
-void visit(thread_record& thread, line_number line, std::uintptr_t address) noexcept;
+void slow_access(thread_record& thread, line_number line, std::uintptr_t address) noexcept;
 
-/// Prefetches, on the host, the metadata that visit() will read; call it long enough before.
-void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept;
+/// Prefetches, on the host, the metadata that slow_access() will read; call it long enough before.
+void prefetch_metadata(const thread_record& thread, std::uintptr_t address) noexcept;
 
 /// A prefetch by the program: moves the line, ends no attempt, and costs only its own instruction.
 void prefetch(thread_record& thread, line_number line, bool write) noexcept;

@@ -67,7 +67,7 @@ constinit std::uint64_t last_seen = 0;
 constinit unsigned looks_without_progress = 0;
 
 void on_timer(int) {
-  const std::uint64_t now = state.visits + state.hits + state.free_of_charge + state.switches + state.steps;
+  const std::uint64_t now = state.slow_accesses + state.hits + state.free_of_charge + state.switches + state.steps;
   looks_without_progress = now == last_seen && state.current != nullptr ? looks_without_progress + 1 : 0;
   last_seen = now;
   if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");

@@ -28,7 +28,7 @@ data_place data_place_at(std::uintptr_t address) noexcept {
     return {.kind = data_kind::stack, .whose = static_cast<std::uint32_t>((address - stacks_begin) / stack_bytes)};
   }
   if (const heap_block block = heap_block_at(address); block.bytes != 0) {
-    return {data_kind::heap, block.site, block.start, block.bytes, address - block.start};
+    return {data_kind::heap, block.code, block.start, block.bytes, address - block.start};
   }
   if (const thread_record* owner = owner_of_local_data(address)) {
     return {.kind = data_kind::thread_local_data, .whose = owner->id};

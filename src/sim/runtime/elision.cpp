@@ -23,7 +23,7 @@ void put(std::uintptr_t address, unsigned bytes, std::uint64_t value) noexcept {
 std::uint64_t exchange(const elision_word& word, std::uint64_t value) noexcept {
   // As for any exchange, misses after it do not overlap with misses before it.
   if (state.current != nullptr) state.current->overlaps_until = 0;
-  access<true>(reinterpret_cast<const void*>(word.address), word.bytes, word.site);
+  access<true>(reinterpret_cast<const void*>(word.address), word.bytes, word.code);
   if (state.current != nullptr) state.current->overlaps_until = 0;
   if (state.charged != nullptr) charge(*state.charged, state.model.core_atomic);
   const std::uint64_t old = value_at(word.address, word.bytes);
@@ -32,7 +32,7 @@ std::uint64_t exchange(const elision_word& word, std::uint64_t value) noexcept {
 }
 
 void store(const elision_word& word, std::uint64_t value) noexcept {
-  access<true, true>(reinterpret_cast<const void*>(word.address), word.bytes, word.site);
+  access<true, true>(reinterpret_cast<const void*>(word.address), word.bytes, word.code);
   put(word.address, word.bytes, value);
 }
 
@@ -88,7 +88,7 @@ std::uint64_t acquire_by_prefix(const elision_word& word, std::uint64_t value) n
   if (word.address >> state.line_shift != (word.address + word.bytes - 1) >> state.line_shift) {
     abort_self({.why = cause::unfriendly_instruction, .address = word.address});
   }
-  access<false>(reinterpret_cast<const void*>(word.address), word.bytes, word.site);
+  access<false>(reinterpret_cast<const void*>(word.address), word.bytes, word.code);
   charge(*state.current, state.model.core_atomic);  // the prefix saves the store, not the locked instruction
   const std::uint64_t old = value_at(word.address, word.bytes);
   tx.elided[tx.elided_count++] = {word.address, word.bytes, old, value};
@@ -118,13 +118,13 @@ void release_by_prefix(const elision_word& word, std::uint64_t value) noexcept {
 extern "C" {
 
 std::uint64_t txsync_sim_hle_acquire(void* word, unsigned bytes, std::uint64_t value) {
-  const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  return acquire_by_prefix({reinterpret_cast<std::uintptr_t>(word), bytes, site}, value);
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  return acquire_by_prefix({reinterpret_cast<std::uintptr_t>(word), bytes, code}, value);
 }
 
 void txsync_sim_hle_release(void* word, unsigned bytes, std::uint64_t value) {
-  const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  release_by_prefix({reinterpret_cast<std::uintptr_t>(word), bytes, site}, value);
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  release_by_prefix({reinterpret_cast<std::uintptr_t>(word), bytes, code}, value);
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@ namespace txsync::sim {
 struct elision_word {
   std::uintptr_t address;
   unsigned bytes;
-  std::uintptr_t site;
+  std::uintptr_t code;
 };
 /// An exchange with XACQUIRE and a store with XRELEASE. Each acquire is one level of nesting and each release ends one,
 /// in any order, also for locks beyond those that the CPU can remember. The last release commits if each lock is as it

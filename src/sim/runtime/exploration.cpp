@@ -11,8 +11,8 @@ extern "C" [[gnu::weak]] void txsync_sim_pthread_create();
 
 namespace txsync::sim {
 
-void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept {
-  write_step(thread.id, site, what, address);
+void trace(const thread_record& thread, std::uintptr_t code, step_kind what, std::uintptr_t address) noexcept {
+  write_step(thread.id, code, what, address);
 }
 
 namespace {
@@ -162,11 +162,11 @@ actor with_delays() noexcept {
 
 actor choose_actor() noexcept {
   switch (state.scheduling) {
-    case order::priorities:
+    case schedule_order::priorities:
       return by_priority();
-    case order::round_robin:
+    case schedule_order::round_robin:
       return in_turn();
-    case order::delay_bounded:
+    case schedule_order::delay_bounded:
       return with_delays();
     default:
       return at_random();
@@ -176,7 +176,7 @@ actor choose_actor() noexcept {
 void start_order(std::uint64_t seed) noexcept {
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
-  if (state.traces) write_record("schedule", seed);
+  if (state.traces) write_record(number_record::schedule, seed);
   if (state.max_steps != 0) state.last_step = state.steps + state.max_steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;
@@ -204,7 +204,8 @@ void begin_only_schedule(std::uint64_t expected) noexcept {
   expected_choices = expected;
   start_order(state.seed);
   // By this, the reader of the steps recognises the library: an address after that function's begin.
-  if (state.traces) write_record("library_code", reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
+  if (state.traces)
+    write_record(number_record::library_code, reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
 }
 
 std::uint64_t choices_so_far() noexcept { return choices; }
@@ -238,7 +239,7 @@ thread_record* turn_after(const actor& first) noexcept {
         break;
       case actor::kind::clock:
         ++state.steps;
-        if (state.scheduling == order::priorities) clock_priority = --next_lowest;
+        if (state.scheduling == schedule_order::priorities) clock_priority = --next_lowest;
         fire_deadline();
         break;
       case actor::kind::thread:
@@ -256,13 +257,13 @@ thread_record* turn_after(const actor& first) noexcept {
 thread_record* choose_explored() noexcept { return turn_after(choose_actor()); }
 
 void step_to_chosen() noexcept {
-  thread_record* next = turn_after(state.scheduling == order::random ? anyone() : choose_actor());
+  thread_record* next = turn_after(state.scheduling == schedule_order::random ? anyone() : choose_actor());
   if (next != state.current) switch_to(*next);
 }
 
 void spun(thread_record& thread) noexcept {
-  if (state.scheduling == order::priorities) thread.priority = --next_lowest;
-  if (state.scheduling == order::delay_bounded) passes = true;
+  if (state.scheduling == schedule_order::priorities) thread.priority = --next_lowest;
+  if (state.scheduling == schedule_order::delay_bounded) passes = true;
 }
 
 void draw_priorities(thread_record& thread) noexcept {

@@ -36,7 +36,7 @@ inline bool goes_on_at_random() noexcept {
 void step_to_chosen() noexcept;
 inline void explored_step() noexcept {
   if (++state.steps > state.last_step) report_livelock();
-  if (state.scheduling == order::random && goes_on_at_random()) return;
+  if (state.scheduling == schedule_order::random && goes_on_at_random()) return;
   step_to_chosen();
 }
 

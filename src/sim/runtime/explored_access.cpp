@@ -38,16 +38,16 @@ bool needs_note(const thread_record& thread, std::uintptr_t address) noexcept {
 
 void count_lines(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const std::uint64_t lines = ((address + bytes - 1) >> state.line_shift) - (address >> state.line_shift) + 1;
-  state.visits += lines;
+  state.slow_accesses += lines;
   charge(thread, lines);
 }
 
 }  // namespace
 
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
   thread_record& thread = *state.current;
-  thread.last_site = site;
+  thread.last_code = code;
   if (state.oracle) oracle_settle();
   explored_step();
   if constexpr (write) {
@@ -56,7 +56,7 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t s
       drain_own();
     }
   }
-  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
+  if (state.traces) trace(thread, code, write ? step_kind::writes : step_kind::reads, address);
   if (is_simple(address, bytes)) {
     if (state.attempts == 0) return count_lines(thread, address, bytes);
     if (is_settled<write>(thread, address, bytes)) {
@@ -65,11 +65,11 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t s
       return;
     }
   }
-  look_at<write>(thread, address, bytes);
+  check_access<write>(thread, address, bytes);
 }
 
-template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
-template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
-template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 }  // namespace txsync::sim

@@ -9,36 +9,11 @@
 
 namespace txsync::sim {
 
-line_text& line_text::operator<<(const char* text) noexcept {
-  for (; *text != 0; ++text) put(*text);
-  return *this;
-}
-
-line_text& line_text::operator<<(std::uint64_t number) noexcept {
-  char digits[20];
-  unsigned count = 0;
-  do digits[count++] = static_cast<char>('0' + number % 10);
-  while ((number /= 10) != 0);
-  while (count != 0) put(digits[--count]);
-  return *this;
-}
-
-line_text& line_text::hexadecimal(std::uint64_t number) noexcept {
-  *this << "0x";
-  bool started = false;
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    const unsigned digit = static_cast<unsigned>(number >> shift) & 15;
-    started = started || digit != 0 || shift == 0;
-    if (started) put("0123456789abcdef"[digit]);
-  }
-  return *this;
-}
-
 namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   line << "\n";
-  if (exploring()) write_record("program.failed", state.schedule_seed);
+  if (exploring()) write_record(number_record::program, program_record::failed_seed, state.schedule_seed);
   if (has_record_file()) {
     write_failure(line.text(), line.size());
   } else {
@@ -62,7 +37,7 @@ void fail(const line_text& what) noexcept {
   set_current(nullptr);  // what follows is not part of the simulation
   if (thread != nullptr) {
     line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, ";
-    if (thread->last_site != 0) (line << "code at ").hexadecimal(thread->last_site) << ", ";
+    if (thread->last_code != 0) (line << "code at ").hexadecimal(thread->last_code) << ", ";
     line << "in ";
     add_call_chain(line);
     line << "; seed " << present_seed() << ")";

@@ -5,27 +5,9 @@
 
 #include <cstdint>
 
+#include "line_text.hpp"
+
 namespace txsync::sim {
-
-/// The exit status of an image whose simulation failed. The program's own exit status is another matter.
-inline constexpr int failure_status = 99;
-
-/// A line of text in a fixed buffer: no allocator, no locale.
-class line_text {
- public:
-  line_text& operator<<(const char* text) noexcept;
-  line_text& operator<<(std::uint64_t number) noexcept;
-  line_text& hexadecimal(std::uint64_t number) noexcept;
-  const char* text() const noexcept { return buffer_; }
-  unsigned size() const noexcept { return size_; }
-
- private:
-  void put(char c) noexcept {
-    if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;
-  }
-  char buffer_[4096] = {};
-  unsigned size_ = 0;
-};
 
 /// From now on, these also end the simulation in this way: a crash of the program, a thread that computes for ever,
 /// SIGINT and SIGTERM.

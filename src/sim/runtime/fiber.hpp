@@ -37,7 +37,7 @@ struct undo_entry {
 /// A line of an attempt's read or write set, with the code that brought it in and the offset of its access in the line.
 struct tracked_line {
   line_number line;
-  std::uint32_t site;
+  std::uint32_t code;
   std::uint32_t offset;
 };
 
@@ -107,7 +107,7 @@ struct alignas(64) thread_record {
   std::uintptr_t thread_pointer = 0;  ///< FS base
   std::uint32_t resume_value = 0;
   std::uint16_t cpu = 0;         ///< its hardware thread
-  std::uintptr_t last_site = 0;  ///< return address of the last hook, for reports
+  std::uintptr_t last_code = 0;  ///< return address of the last hook, for reports
   attempt tx;
   std::uintptr_t last_miss = 0;      ///< the address of its last access that missed the L1
   ticks overlaps_until = 0;          ///< a miss before this time need not wait for it

@@ -53,15 +53,15 @@ void free_ranges::remove(std::uintptr_t from, std::uintptr_t end) noexcept {
 
 void free_ranges::add(std::uintptr_t from, std::uintptr_t end) noexcept {
   const std::size_t place = find(from);
-  std::size_t met = 0;
-  for (; place + met < ranges_.size() && ranges_[place + met].from <= end; ++met) {
-    const range& one = ranges_[place + met];
+  std::size_t merged = 0;
+  for (; place + merged < ranges_.size() && ranges_[place + merged].from <= end; ++merged) {
+    const range& one = ranges_[place + merged];
     if (one.from < from) from = one.from;
     if (one.end > end) end = one.end;
   }
-  if (met == 0) return insert(place, {from, end});
+  if (merged == 0) return insert(place, {from, end});
   ranges_[place] = {from, end};
-  erase(place + 1, met - 1);
+  erase(place + 1, merged - 1);
 }
 
 }  // namespace txsync::sim

@@ -33,8 +33,8 @@ struct size_class {
 constinit size_class (*lists)[all_classes] = nullptr;
 constinit std::uint8_t* chunk_classes = nullptr;  // class + 1 of the chunk's blocks, by chunk number
 // By a block's start, in steps of `finest`. Most of it is never touched.
-constinit std::uint32_t* sites = nullptr;
-constinit std::uintptr_t announced_site = 0;
+constinit std::uint32_t* code_addresses = nullptr;
+constinit std::uintptr_t announced_code = 0;
 
 constexpr unsigned class_for(std::size_t bytes) noexcept {
   if (bytes <= finest * fine_classes) return bytes == 0 ? 0 : static_cast<unsigned>((bytes + finest - 1) / finest - 1);
@@ -61,8 +61,8 @@ void set_up() noexcept {
   if (lists != nullptr) return;
   lists = static_cast<size_class(*)[all_classes]>(reserve(0, owners * sizeof *lists, "heap's lists"));
   chunk_classes = static_cast<std::uint8_t*>(reserve(0, program_end / chunk_bytes, "heap's chunks"));
-  sites = static_cast<std::uint32_t*>(
-      reserve(0, (arena_end - arena_begin) / finest * sizeof *sites, "sites of allocations"));
+  code_addresses = static_cast<std::uint32_t*>(
+      reserve(0, (arena_end - arena_begin) / finest * sizeof *code_addresses, "code addresses of allocations"));
 }
 
 void refill(size_class& list, unsigned number) noexcept {
@@ -130,16 +130,16 @@ heap_block heap_block_at(std::uintptr_t address) noexcept {
   if (number == 0) return {};
   const std::size_t size = size_of_class(number - 1);
   std::uintptr_t start = address / chunk_bytes * chunk_bytes;
-  const auto site_of = [](std::uintptr_t block) { return sites[(block - arena_begin) / finest]; };
+  const auto code_of = [](std::uintptr_t block) { return code_addresses[(block - arena_begin) / finest]; };
   if (size <= largest_in_chunk) {
     start += (address - start) / size * size;
   } else {  // several chunks; only the first has a code address
-    for (std::size_t back = chunk_bytes; back < size && site_of(start) == 0; back += chunk_bytes) start -= chunk_bytes;
+    for (std::size_t back = chunk_bytes; back < size && code_of(start) == 0; back += chunk_bytes) start -= chunk_bytes;
   }
-  return {start, size, site_of(start)};
+  return {start, size, code_of(start)};
 }
 
-void next_allocation_is_from(std::uintptr_t site) noexcept { announced_site = site; }
+void next_allocation_is_from(std::uintptr_t code) noexcept { announced_code = code; }
 
 std::size_t heap_size_of(const void* block) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -156,10 +156,10 @@ constexpr unsigned free_cycles = 30;
 
 }  // namespace
 
-void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept {
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) noexcept {
   thread_record* thread = state.current;
   if (thread != nullptr) {
-    thread->last_site = announced_site != 0 ? announced_site : site;
+    thread->last_code = announced_code != 0 ? announced_code : code;
     if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
     if (thread == state.charged) charge(*thread, allocate_cycles);
     drain_own();
@@ -176,8 +176,8 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) no
     abort_self({.why = cause::capacity_write});
   }
   const std::size_t number = (reinterpret_cast<std::uintptr_t>(block) - arena_begin) / finest;
-  sites[number] = static_cast<std::uint32_t>(announced_site != 0 ? announced_site : site);
-  announced_site = 0;
+  code_addresses[number] = static_cast<std::uint32_t>(announced_code != 0 ? announced_code : code);
+  announced_code = 0;
   return block;
 }
 
@@ -190,11 +190,11 @@ bool was_allocated_in(attempt& tx, const void* block) noexcept {
   return false;
 }
 
-void release(void* block, std::uintptr_t site) noexcept {
+void release(void* block, std::uintptr_t code) noexcept {
   if (block == nullptr) return;
   thread_record* thread = state.current;
   if (thread == nullptr) return heap_free(block);
-  thread->last_site = site;
+  thread->last_code = code;
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
   if (thread == state.charged) charge(*thread, free_cycles);
   drain_own();  // the allocator stores a link in the block
@@ -242,7 +242,7 @@ void* realloc(void* block, std::size_t bytes) {
   if (moved == nullptr) return nullptr;
   const std::size_t kept = old < bytes ? old : bytes;
   if (state.charged != nullptr && kept != 0) {
-    look_at<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
+    check_access<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
   }
   library_access<true>(moved, kept);
   std::memcpy(moved, block, kept);

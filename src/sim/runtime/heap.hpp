@@ -15,18 +15,18 @@ void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 void heap_free(void* block) noexcept;
 std::size_t heap_size_of(const void* block) noexcept;
 
-/// malloc() and the like on behalf of the program, which calls from the code at `site`.
-void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept;
+/// malloc() and the like on behalf of the program, which calls from the address `code`.
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) noexcept;
 
 /// The block that contains an address, and the code that last allocated it. 0 bytes if the address is in no block.
 struct heap_block {
   std::uintptr_t start = 0;
   std::size_t bytes = 0;
-  std::uint32_t site = 0;
+  std::uint32_t code = 0;
 };
 heap_block heap_block_at(std::uintptr_t address) noexcept;
-/// operator new[] calls operator new, which the program may have replaced: the next allocation is for the code at
-/// `site`.
-void next_allocation_is_from(std::uintptr_t site) noexcept;
+/// operator new[] calls operator new, which the program may have replaced: the next allocation is for the call at
+/// `code`.
+void next_allocation_is_from(std::uintptr_t code) noexcept;
 
 }  // namespace txsync::sim

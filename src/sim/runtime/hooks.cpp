@@ -40,49 +40,49 @@ void orders_misses() noexcept {
 
 /// A read-modify-write: one access that writes.
 template <class T>
-void modify_at(volatile T* place, std::uintptr_t site) noexcept {
+void modify_at(volatile T* place, std::uintptr_t code) noexcept {
   orders_misses();
-  access<true>(place, sizeof(T), site);
+  access<true>(place, sizeof(T), code);
   orders_misses();
   charge_current(state.model.core_atomic);
 }
 
 /// The hints of an exchange and a store. Other hints of GCC are ignored, which a hint allows.
 template <class T>
-[[gnu::always_inline]] inline T exchange(volatile T* place, T value, int order, std::uintptr_t site) noexcept {
+[[gnu::always_inline]] inline T exchange(volatile T* place, T value, int order, std::uintptr_t code) noexcept {
   if constexpr (sizeof(T) <= 8) {
     if ((order & acquires_by_prefix) != 0)
-      return static_cast<T>(acquire_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), site}, value));
+      return static_cast<T>(acquire_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), code}, value));
   }
-  modify_at(place, site);
+  modify_at(place, code);
   const T old = *place;
   *place = value;
   return old;
 }
 
 template <class T>
-[[gnu::always_inline]] inline void store(volatile T* place, T value, int order, std::uintptr_t site) noexcept {
+[[gnu::always_inline]] inline void store(volatile T* place, T value, int order, std::uintptr_t code) noexcept {
   if constexpr (sizeof(T) <= 8) {
     if ((order & releases_by_prefix) != 0)
-      return release_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), site}, value);
+      return release_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), code}, value);
   }
   if (order == sequentially_consistent) {
-    access<true>(place, sizeof(T), site);
+    access<true>(place, sizeof(T), code);
     charge_current(state.model.core_fence);
   } else {
-    access<true, true>(place, sizeof(T), site);
+    access<true, true>(place, sizeof(T), code);
   }
   *place = value;
 }
 
 template <class T>
-bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t site, bool weak) noexcept {
+bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t code, bool weak) noexcept {
   // `expected` is ordinary memory of the program: it is read first, and written if the exchange fails. Both have to be
   // one step with the exchange. The write after a failure is nearly always to the thread's own variable.
-  access<false>(expected, sizeof(T), site);
+  access<false>(expected, sizeof(T), code);
   const T wanted = *expected;
   orders_misses();
-  access<true>(place, sizeof(T), site);
+  access<true>(place, sizeof(T), code);
   orders_misses();
   const T found = *place;
   if (found == wanted && !(weak && exchange_fails())) {
@@ -91,7 +91,8 @@ bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t 
     return true;
   }
   charge_current(state.model.core_atomic);
-  if (state.charged != nullptr) look_at<true>(*state.charged, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
+  if (state.charged != nullptr)
+    check_access<true>(*state.charged, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
   *expected = found;
   return false;
 }
@@ -125,12 +126,12 @@ TXSYNC_SIM_ACCESSES(16)
 void __tsan_read_range(void* place, std::size_t bytes) {
   if (bytes == 0) return;
   if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
-  access_slowly<false, false>(here(place), bytes, here(__builtin_return_address(0)));
+  access_slow_path<false, false>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_write_range(void* place, std::size_t bytes) {
   if (bytes == 0) return;
   if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
-  access_slowly<true, true>(here(place), bytes, here(__builtin_return_address(0)));
+  access_slow_path<true, true>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_vptr_update(void** place, void*) {
   access<true, true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
@@ -194,7 +195,7 @@ TXSYNC_SIM_ATOMIC(128, wide)
 
 void txsync_sim_step(void) {
   if (state.charged == nullptr) return;
-  state.current->last_site = here(__builtin_return_address(0));
+  state.current->last_code = here(__builtin_return_address(0));
   scheduling_point();
   drain_own();  // what a library function writes does not wait in a store buffer
 }
@@ -206,7 +207,7 @@ void txsync_sim_writes(void* address, std::size_t bytes) { library_access<true>(
 void txsync_sim_prefetch(const void* address, int for_write) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (state.charged == nullptr || at >= program_end) return;
-  state.current->last_site = here(__builtin_return_address(0));
+  state.current->last_code = here(__builtin_return_address(0));
   scheduling_point();
   prefetch(*state.current, state.lines.line_of(at), for_write != 0);
 }
@@ -218,7 +219,7 @@ void txsync_sim_fence(void) {
 }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
-  state.current->last_site = here(__builtin_return_address(0));
+  state.current->last_code = here(__builtin_return_address(0));
   if (state.model.htm_pause_aborts != 0) leave_attempt(cause::unfriendly_instruction);
   charge_current(exploring() ? explored_pause : state.model.core_pause);
   spun(*state.current);

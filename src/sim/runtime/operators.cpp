@@ -11,9 +11,9 @@
 
 namespace {
 
-void* allocate_or_throw(std::size_t bytes, std::size_t alignment, std::uintptr_t site) {
+void* allocate_or_throw(std::size_t bytes, std::size_t alignment, std::uintptr_t code) {
   for (;;) {
-    void* block = txsync::sim::allocate(bytes != 0 ? bytes : 1, alignment, site);
+    void* block = txsync::sim::allocate(bytes != 0 ? bytes : 1, alignment, code);
     if (block != nullptr) return block;
     const std::new_handler handler = std::get_new_handler();
     if (handler == nullptr) std::__throw_bad_alloc();

@@ -27,7 +27,7 @@ bool is_in_sets(const thread_record& thread, line_number line) noexcept {
 
 void watch(thread_record& thread, line_number line) noexcept {
   if (is_in_sets(thread, line)) return;
-  if (!thread.tx.reads.push({line, static_cast<std::uint32_t>(thread.last_site), 0})) return;
+  if (!thread.tx.reads.push({line, static_cast<std::uint32_t>(thread.last_code), 0})) return;
   state.lines.readers(state.lines.record(line)).add(thread.cpu);
 }
 

@@ -10,14 +10,6 @@
 
 namespace txsync::sim {
 
-enum class probe : std::uint8_t {
-  spurious_aborts = 1,    ///< attempts end without a reason
-  tight_capacity = 2,     ///< attempts end when they bring in one line too many: the first to the eighth
-  weak_exchanges = 4,     ///< weak compare-exchanges fail without a reason
-  spurious_wakes = 16,    ///< a thread that goes to sleep is awake again at once, woken by nobody
-  late_subscription = 8,  ///< the line that an attempt reads first is watched only some accesses later
-};
-
 inline bool probes(probe one) noexcept { return (state.probes & static_cast<unsigned>(one)) != 0; }
 
 void set_up_probes() noexcept;

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include "failure.hpp"
-
 namespace txsync::sim {
 
 namespace {
@@ -21,16 +19,16 @@ void write_all(const char* text, std::size_t size) noexcept {
   }
 }
 
-void put(const line_text& line) noexcept {
-  if (file < 0) return;
-  if (used + line.size() > sizeof buffer) flush_records();
-  for (unsigned i = 0; i < line.size(); ++i) buffer[used++] = line.text()[i];
-}
-
 }  // namespace
 
 void set_record_file(int descriptor) noexcept { file = descriptor; }
 bool has_record_file() noexcept { return file >= 0; }
+
+void write_line(const line_text& line) noexcept {
+  if (file < 0) return;
+  if (used + line.size() > sizeof buffer) flush_records();
+  for (unsigned i = 0; i < line.size(); ++i) buffer[used++] = line.text()[i];
+}
 
 void flush_records() noexcept {
   write_all(buffer, used);
@@ -40,8 +38,9 @@ void flush_records() noexcept {
 void write_failure(const char* text, std::size_t size) noexcept {
   flush_records();
   // On its own line, whatever line the signal interrupted.
-  constexpr char name[] = "\nfailure ";
-  write_all(name, sizeof name - 1);
+  line_text begin;
+  begin << "\n" << failure_record << " ";
+  write_all(begin.text(), begin.size());
   write_all(text, size);
 }
 
@@ -49,18 +48,12 @@ void write_record(const char* name, std::uint64_t value) noexcept { write_record
 
 void write_record(const char* group, const char* name, std::uint64_t value) noexcept {
   line_text line;
-  line << group << name << " " << value << "\n";
-  put(line);
+  put_number(line, group, name, value);
+  write_line(line);
 }
 
-void write_record(const line_text& line) noexcept { put(line); }
-
-void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept {
-  line_text line;
-  line << "step " << thread << " ";
-  line.hexadecimal(site) << " " << what << " ";
-  line.hexadecimal(address) << "\n";
-  put(line);
+void write_step(std::uint32_t thread, std::uint64_t code, step_kind what, std::uint64_t address) noexcept {
+  write_record(trace_step{thread, code, what, address});
 }
 
 }  // namespace txsync::sim

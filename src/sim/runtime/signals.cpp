@@ -73,8 +73,8 @@ extern "C" int txsync_sim_sigaction(int signal, const struct sigaction* action, 
     scheduling_point();
     charge(*state.current, state.model.os_syscall);
     const auto at = [](const void* object) noexcept { return reinterpret_cast<std::uintptr_t>(object); };
-    if (action != nullptr) look_at<false>(*state.current, at(action), sizeof *action);
-    if (old != nullptr) look_at<true>(*state.current, at(old), sizeof *old);
+    if (action != nullptr) check_access<false>(*state.current, at(action), sizeof *action);
+    if (old != nullptr) check_access<true>(*state.current, at(old), sizeof *old);
   }
   const bool is_fixed = signal == SIGKILL || signal == SIGSTOP;
   if (signal < 1 || signal > max_signals || (is_fixed && action != nullptr)) {

@@ -12,20 +12,18 @@
 #include "abort_log.hpp"
 #include "access.hpp"
 #include "call_chain.hpp"
+#include "co_resident_ways.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
 #include "records.hpp"
-#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
 constinit runtime_state state{};
 
-/// By this section, a reader of the file knows that it is a program for this machine, stripped or not. The number is
-/// the version of the interface between the two: environment and records.
-[[gnu::used, gnu::section(".txsync.machine")]] constexpr std::uint32_t machine_interface = 1;
+[[gnu::used, gnu::section(TXSYNC_SIM_MACHINE_SECTION)]] constexpr std::uint32_t interface_of_image = machine_interface;
 
 thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept;
 
@@ -72,7 +70,7 @@ void read_model(const char* path) noexcept {
   }
 }
 
-std::uint64_t option(const char* name, std::uint64_t otherwise) noexcept {
+std::uint64_t number_option(const char* name, std::uint64_t otherwise) noexcept {
   const char* text = std::getenv(name);
   if (text == nullptr) return otherwise;
   char* end = nullptr;
@@ -85,27 +83,30 @@ std::uint64_t option(const char* name, std::uint64_t otherwise) noexcept {
   return value;
 }
 
-void read_options() noexcept {
-  set_record_file(static_cast<int>(option("TXSYNC_SIM_RECORDS", ~std::uint64_t{0})));
-  const char* model = std::getenv("TXSYNC_SIM_MODEL");
+/// Returns the number of choices that the run is expected to have.
+std::uint64_t read_options() noexcept {
+  set_record_file(static_cast<int>(number_option(option::records, ~std::uint64_t{0})));
+  const char* model = std::getenv(option::model);
   if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim -- PROGRAM");
   read_model(model);
-  state.seed = option("TXSYNC_SIM_SEED", 1);
-  state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 5);
-  state.slack = cycles(option("TXSYNC_SIM_SLACK", 0));
-  state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
-  state.uncharged_set_up = option("TXSYNC_SIM_UNCHARGED", 0) != 0 && !state.oracle && !exploring();
-  state.store_buffers = exploring() && option("TXSYNC_SIM_STORE_BUFFERS", 0) != 0;
+  number_options asked;
+  number_options::each_option(
+      asked, [](const char* name, std::uint64_t& number) noexcept { number = number_option(name, number); });
+  state.seed = asked.seed;
+  state.scheduling = static_cast<schedule_order>(asked.order % schedule_orders);
+  state.slack = cycles(asked.slack_cycles);
+  state.oracle = asked.oracle != 0;
+  state.uncharged_set_up = asked.uncharged_set_up != 0 && !state.oracle && !exploring();
+  state.store_buffers = exploring() && asked.store_buffers != 0;
   if (state.store_buffers && state.oracle) fail("the oracle knows nothing of store buffers: one of the two");
-  state.probes = exploring() ? static_cast<unsigned>(option("TXSYNC_SIM_PROBES", 0)) : 0;
-  state.variant = static_cast<unsigned>(option("TXSYNC_SIM_VARIANT", 0));
-  state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
+  state.probes = exploring() ? static_cast<unsigned>(asked.probes) : 0;
+  state.variant = static_cast<unsigned>(number_option(option::variant, 0));
+  state.wants_trace = asked.trace != 0;
   state.traces = state.wants_trace && !exploring();
-  state.max_steps = option("TXSYNC_SIM_STEPS", 0);
+  state.max_steps = asked.steps;
   if (state.max_steps != 0) state.last_step = state.max_steps;
-  if (const std::uint64_t limit_us = option("TXSYNC_SIM_LIMIT_US", 0); limit_us != 0) {
-    state.time_limit = cycles(limit_us * state.model.core_mhz);
-  }
+  if (asked.limit_us != 0) state.time_limit = cycles(asked.limit_us * state.model.core_mhz);
+  return asked.choices;
 }
 
 void set_up_machine() noexcept {
@@ -115,7 +116,7 @@ void set_up_machine() noexcept {
   state.lines.set_up(model.l1_line, model.total_cores(), state.cpu_count);
   state.line_shift = state.lines.line_shift();
   state.memory.set_up(model);
-  set_up_taken_ways();
+  set_up_co_resident_ways();
   set_up_pages();
   if (state.oracle) set_up_oracle();
   if (state.probes != 0) set_up_probes();
@@ -186,21 +187,21 @@ std::uint64_t end_hash() noexcept {
   };
   mix(state.latest);
   mix(state.switches);
-  mix(state.visits + state.hits);
+  mix(state.slow_accesses + state.hits);
   for (unsigned i = 0; i < state.thread_count; ++i) mix(state.threads[i].time);
   return hash;
 }
 
 void write_end() noexcept {
-  write_record("time_cycles", state.latest / ticks_per_cycle);
-  write_record("threads", state.thread_count);
-  write_record("switches", state.switches);
-  write_record("visits", state.visits);
-  write_record("accesses", state.visits + state.hits);
-  if (exploring()) write_record("choices", choices_so_far());
+  write_record(number_record::time_cycles, state.latest / ticks_per_cycle);
+  write_record(number_record::threads, state.thread_count);
+  write_record(number_record::switches, state.switches);
+  write_record(number_record::slow_accesses, state.slow_accesses);
+  write_record(number_record::accesses, state.slow_accesses + state.hits);
+  if (exploring()) write_record(number_record::choices, choices_so_far());
   write_abort_log();
   write_abort_calls();
-  write_record("end_hash", end_hash());
+  write_record(number_record::end_hash, end_hash());
   flush_records();
 }
 
@@ -217,7 +218,10 @@ void txsync_sim_at_end(void) __attribute__((weak));
 
 void txsync_sim_record(const char* name, std::uint64_t value) {
   state.traces = false;  // the trace ends with the program's first record
-  write_record("program.", name, value);
+  write_record(number_record::program, name, value);
+}
+void txsync_sim_record_test(const char* name, const char* expected, const char* summary) {
+  write_record(test_record{name, expected, summary});
 }
 void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
 void txsync_sim_expect_such_schedules(void) { expect_such_schedules(); }
@@ -242,19 +246,17 @@ void first_thread(void*) { finish(txsync_sim_user_main(given.count, given.words,
 
 int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
-  read_options();
+  const std::uint64_t expected_choices = read_options();
   set_up_machine();
   make_tables_of_frames();
-  catch_crashes(option("TXSYNC_SIM_PATIENCE", 20));
+  catch_crashes(number_option(option::patience, 20));
   given = {count, copy_words(words), copy_words(environment)};
   environ = given.environment;  // what getenv() returns is memory of the program, too
   set_current(nullptr);
   thread_record& first = make_thread(first_thread, nullptr, 0);
   set_current(&first);
   // If it is 0, the program itself says where its schedules begin.
-  if (const std::uint64_t expected = option("TXSYNC_SIM_CHOICES", 0); exploring() && expected != 0) {
-    begin_only_schedule(expected);
-  }
+  if (exploring() && expected_choices != 0) begin_only_schedule(expected_choices);
   load_hot_state();
   run_scheduler(is_finished);
   set_current(nullptr);

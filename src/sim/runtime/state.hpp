@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "../model.hpp"
+#include "../protocol.hpp"
 #include "caches.hpp"
 #include "fiber.hpp"
 #include "random.hpp"
@@ -76,8 +77,6 @@ struct hardware_thread {
   unsigned place() const noexcept { return place_plus_one - 1u; }
 };
 
-enum class order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
-
 struct runtime_state {
   // What each access reads.
   thread_record* charged = nullptr;  ///< the running thread; null if accesses cost nothing and change no cache
@@ -91,7 +90,7 @@ struct runtime_state {
   unsigned page_shift = 12;
   bool logs_writes = false;          ///< the running thread is in an attempt
   bool by_time_alone = false;        ///< only time decides who runs, and nothing is checked on the way
-  std::uint64_t visits = 0;          ///< accesses that were looked at
+  std::uint64_t slow_accesses = 0;   ///< accesses that the filter did not answer
   std::uint64_t hits = 0;            ///< accesses that the filter answered
   std::uint64_t free_of_charge = 0;  ///< accesses that cost nothing
 
@@ -108,14 +107,14 @@ struct runtime_state {
   unsigned thread_count = 0;  ///< how many records were ever used
   unsigned attempts = 0;      ///< of all threads: those that have begun and not ended
 
-  order scheduling = order::virtual_time;
+  schedule_order scheduling = schedule_order::virtual_time;
   ticks slack = 0;
   bool uncharged_set_up = false;  ///< as requested
   bool uncharged = false;         ///< now: one thread sets up
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
-  unsigned probes = 0;         ///< bits of probe (probes.hpp)
+  unsigned probes = 0;         ///< bits of `probe`
   bool store_buffers = false;  ///< exploring with store_buffer.hpp
   bool guards_pages = false;   ///< some page has ever been less than readable and writable
   seeded_random random;
@@ -142,7 +141,7 @@ inline void charge_from_now_on() noexcept {
 }
 
 /// Whether every access is a scheduling point and costs the same: what is explored does not depend on caches.
-inline bool exploring() noexcept { return state.scheduling != order::virtual_time; }
+inline bool exploring() noexcept { return state.scheduling != schedule_order::virtual_time; }
 /// The seed of the current schedule, if a run has many.
 inline std::uint64_t present_seed() noexcept { return exploring() ? state.schedule_seed : state.seed; }
 

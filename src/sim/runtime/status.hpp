@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an attempt ended, and the status word that the program gets. The words are those of the abort causes everywhere.
-// The layout of the status is machine::attempt_status's, which the seam's virtual back end checks.
+// The status word that the program gets for the cause of an abort. The layout of the status is
+// machine::attempt_status's, which the seam's virtual back end checks.
 #pragma once
 
 #include <cstdint>
 
-namespace txsync::sim {
+#include "../protocol.hpp"
 
-enum class cause : std::uint8_t {
-  conflict,
-  capacity_read,
-  capacity_write,
-  explicit_abort,
-  lock_busy,  ///< explicit, with the code for a subscribed lock that was held
-  nested,
-  interrupt,
-  syscall,
-  fault,
-  unfriendly_instruction,
-  spurious,
-  always,  ///< the end of an always-abort attempt
-};
-inline constexpr unsigned causes = 12;
+namespace txsync::sim {
 
 inline constexpr std::uint32_t started = ~std::uint32_t{0};
 inline constexpr std::uint32_t explicit_bit = 1u << 0;
@@ -104,13 +90,6 @@ constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested,
       return 0;
   }
   return 0;
-}
-
-constexpr const char* name_of(cause why) noexcept {
-  constexpr const char* names[causes] = {
-      "conflict", "capacity-read", "capacity-write",         "explicit", "lock-busy", "nested", "interrupt",
-      "syscall",  "fault",         "unfriendly-instruction", "spurious", "always"};
-  return names[static_cast<unsigned>(why)];
 }
 
 }  // namespace txsync::sim

@@ -8,13 +8,13 @@
 
 namespace txsync::sim {
 
-constinit store_buffer* buffers = nullptr;
+constinit store_buffer* buffer_of_thread = nullptr;
 
 namespace {
 
 constexpr std::size_t widest = sizeof waiting_store::hidden;
 
-store_buffer& buffer_of(const thread_record& thread) noexcept { return buffers[thread.id]; }
+store_buffer& buffer_of(const thread_record& thread) noexcept { return buffer_of_thread[thread.id]; }
 
 template <std::size_t bytes>
 void swap_bytes(waiting_store& store) noexcept {
@@ -92,7 +92,7 @@ void end_own_attempt_before(const waiting_store& store) noexcept {
     meets = meets || record.writer_plus_one == self.cpu + 1 || state.lines.readers(record).has(self.cpu);
   });
   if (!meets || state.model.htm_conflicts == 0) return;
-  abort_self({.why = cause::conflict, .address = store.address, .other_site = static_cast<std::uint32_t>(store.site)});
+  abort_self({.why = cause::conflict, .address = store.address, .other_code = static_cast<std::uint32_t>(store.code)});
 }
 
 /// Whether no attempt runs. Then an access of the thread concerns no other thread, and what it lets out does not change
@@ -101,7 +101,7 @@ bool concerns_nobody() noexcept { return state.attempts == 0 && !state.traces; }
 
 void count_lines(thread_record& thread, const waiting_store& store) noexcept {
   for_lines(store, [&](line_number, std::uintptr_t) {
-    ++state.visits;
+    ++state.slow_accesses;
     charge(thread, 1);
   });
 }
@@ -116,19 +116,19 @@ bool is_hidden_by_running(const waiting_store& store) noexcept {
 
 /// Requires: the common view.
 void let_out(thread_record& thread, const waiting_store& store) noexcept {
-  const std::uintptr_t last_site = thread.last_site;
-  thread.last_site = store.site;
-  if (state.traces) write_step(thread.id, store.site, "drains", store.address);
-  for_lines(store, [&](line_number line, std::uintptr_t at) { visit<true>(thread, line, at); });
+  const std::uintptr_t last_code = thread.last_code;
+  thread.last_code = store.code;
+  if (state.traces) write_step(thread.id, store.code, step_kind::drains, store.address);
+  for_lines(store, [&](line_number line, std::uintptr_t at) { slow_access<true>(thread, line, at); });
   note_write(thread, store.address, store.bytes);
   std::memcpy(reinterpret_cast<void*>(store.address), store.hidden, store.bytes);
-  thread.last_site = last_site;
+  thread.last_code = last_code;
 }
 
 }  // namespace
 
 void set_up_store_buffers() noexcept {
-  buffers = static_cast<store_buffer*>(reserve(0, max_threads * sizeof(store_buffer), "store buffers"));
+  buffer_of_thread = static_cast<store_buffer*>(reserve(0, max_threads * sizeof(store_buffer), "store buffers"));
 }
 
 bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
@@ -141,11 +141,11 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
   if (state.guards_pages) settle_rights(thread, address, bytes, true);
   store_buffer& buffer = buffer_of(thread);
   if (buffer.count == store_buffer::most) drain_oldest(thread);
-  waiting_store store{.address = address, .bytes = bytes, .site = thread.last_site, .hidden = {}};
+  waiting_store store{.address = address, .bytes = bytes, .code = thread.last_code, .hidden = {}};
   std::memcpy(store.hidden, reinterpret_cast<const void*>(address), bytes);
   add(buffer, store);
   buffer.in_memory = true;
-  if (state.traces) write_step(thread.id, thread.last_site, "buffers", address);
+  if (state.traces) write_step(thread.id, thread.last_code, step_kind::buffers, address);
   charge(thread, 1);
   return true;
 }

@@ -30,7 +30,7 @@ void drain_own() noexcept;
 struct waiting_store {
   std::uintptr_t address;
   std::size_t bytes;
-  std::uintptr_t site;
+  std::uintptr_t code;
   /// The thread's bytes while it does not run; while it runs, the bytes of memory below them.
   std::uint8_t hidden[16];
 };
@@ -45,9 +45,9 @@ struct store_buffer {
   waiting_store* begin() noexcept { return stores + oldest; }
   waiting_store* end() noexcept { return stores + oldest + count; }
 };
-extern constinit store_buffer* buffers;  ///< by thread; null if there are none
+extern constinit store_buffer* buffer_of_thread;  ///< by thread; null if there are none
 
-inline bool has_waiting_stores(const thread_record& thread) noexcept { return buffers[thread.id].count != 0; }
+inline bool has_waiting_stores(const thread_record& thread) noexcept { return buffer_of_thread[thread.id].count != 0; }
 /// Lets the oldest store out. Does not return if that ends the running thread's attempt.
 void drain_oldest(thread_record& thread) noexcept;
 

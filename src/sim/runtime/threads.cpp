@@ -139,7 +139,7 @@ extern "C" {
 
 int txsync_sim_thread_start(std::uintptr_t* handle, void (*function)(void*), void* argument) {
   thread_record& self = enter_kernel(state.model.os_thread_start);
-  look_at<true>(self, reinterpret_cast<std::uintptr_t>(handle), sizeof *handle);
+  check_access<true>(self, reinterpret_cast<std::uintptr_t>(handle), sizeof *handle);
   *handle = reinterpret_cast<std::uintptr_t>(&make_thread(function, argument, self.time));
   return 1;
 }
@@ -217,7 +217,7 @@ unsigned txsync_sim_socket_count(void) { return state.model.core_sockets; }
 
 int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t deadline_ns) {
   thread_record& self = enter_kernel(0);
-  look_at<false>(self, reinterpret_cast<std::uintptr_t>(word), 4);
+  check_access<false>(self, reinterpret_cast<std::uintptr_t>(word), 4);
   if (*static_cast<const volatile std::uint32_t*>(word) != expected) return changed;
   const ticks deadline = deadline_ns == no_deadline || state.waits_for_ever ? never : at_nanosecond(deadline_ns);
   if (deadline <= self.time) return timed_out;

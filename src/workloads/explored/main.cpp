@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main program of the image that `txsync explore` starts. TEST FIRST COUNT runs that many schedules of one test,
-// from the seed FIRST on, and ends at the first that fails. Without arguments it lists the tests.
+// from the seed FIRST on, and ends at the first that fails. Without arguments it records which tests there are.
 #include <string_view>
 
 #include <txsync_backend/runtime.h>
 
 #include "observe/blocks.hpp"
+#include "sim/protocol.hpp"
 #include "workloads/explored/exploration.hpp"
 
 using namespace txsync::workloads;
@@ -66,7 +67,7 @@ const exploration* find(std::string_view name) noexcept {
 int list() noexcept {
   for (const auto group : all) {
     for (const exploration& one : group) {
-      for (const char* part : {one.name, "\t", word_of(one.expected), "\t", one.summary, "\n"}) say(2, part);
+      txsync_sim_record_test(one.name, word_of(one.expected), one.summary);
     }
   }
   return 0;
@@ -91,13 +92,13 @@ int main(int count, char** words) {
   for (std::uint64_t i = 0; i < schedules; ++i) {
     txsync_sim_schedule_begin(first + i);
     if (const char* fault = test->run(); fault != nullptr) {
-      txsync_sim_record("schedules", i + 1);
-      txsync_sim_record("failed", first + i);
+      txsync_sim_record(txsync::sim::program_record::schedules, i + 1);
+      txsync_sim_record(txsync::sim::program_record::failed_seed, first + i);
       say(2, fault);
       say(2, "\n");
       return 1;
     }
   }
-  txsync_sim_record("schedules", schedules);
+  txsync_sim_record(txsync::sim::program_record::schedules, schedules);
   return 0;
 }

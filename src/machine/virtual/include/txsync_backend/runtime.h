@@ -61,6 +61,9 @@ unsigned txsync_sim_socket_count(void);
 
 /* Writes a line of the image's records, which the process that started the image reads. */
 void txsync_sim_record(const char* name, uint64_t value);
+/* Tells that process of a test that the image contains. `name` and `expected` are one word each, the summary is a text
+   without line feeds. */
+void txsync_sim_record_test(const char* name, const char* expected, const char* summary);
 /* Begins the next schedule of an exploration: all choices from now on follow from the seed. Requires: the calling
    thread is the only one. */
 void txsync_sim_schedule_begin(uint64_t seed);

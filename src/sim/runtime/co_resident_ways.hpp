@@ -9,7 +9,7 @@
 
 namespace txsync::sim {
 
-void set_up_taken_ways() noexcept;
+void set_up_co_resident_ways() noexcept;
 
 /// Whether the set of a line that the thread's attempt has just written is too small for everything that attempts have
 /// written there. The same attempt gets the same answer as long as nothing is added to the set.
@@ -20,13 +20,6 @@ std::size_t entries_of(const attempt& tx) noexcept;
 
 /// How many lines fill what an attempt had no room in, and whose they are. It counts written lines. If a read line has
 /// left a set of the L1, it counts read lines, too.
-struct occupancy {
-  lack of = lack::other;
-  std::uint32_t set = 0;       ///< of the L1, if the resource is a set
-  std::uint32_t own = 0;       ///< of the attempt itself
-  std::uint32_t siblings = 0;  ///< of attempts of the core's other hardware threads
-  std::uint32_t room = 0;      ///< ways of the set, entries, or lines that can be read; 0: not known
-};
-occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept;
+occupancy occupancy_at(thread_record& thread, line_number line, overflow_kind overflow) noexcept;
 
 }  // namespace txsync::sim

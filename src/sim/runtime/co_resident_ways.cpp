@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "taken_ways.hpp"
+#include "co_resident_ways.hpp"
 
 #include "state.hpp"
 
@@ -55,7 +55,7 @@ std::uint32_t lines_in_set(thread_record& holder, const tag_array& l1, std::uint
 
 }  // namespace
 
-void set_up_taken_ways() noexcept {
+void set_up_co_resident_ways() noexcept {
   const machine_model& model = state.model;
   if (model.htm_taken_ways == 0 || model.htm_write_in_l1 == 0) return;
   const double mean = model.htm_taken_ways / 100.0;
@@ -76,22 +76,23 @@ std::size_t entries_of(const attempt& tx) noexcept {
   return tx.writes.size() + tx.reads.size() - tx.in_both;
 }
 
-occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept {
-  if (of == lack::other) return {};
+occupancy occupancy_at(thread_record& thread, line_number line, overflow_kind overflow) noexcept {
+  if (overflow == overflow_kind::other) return {};
   const machine_model& model = state.model;
-  if (of == lack::reads) {
-    return {.of = of, .own = static_cast<std::uint32_t>(thread.tx.reads.size()), .room = model.htm_read_limit};
+  if (overflow == overflow_kind::reads) {
+    return {.of = overflow, .own = static_cast<std::uint32_t>(thread.tx.reads.size()), .room = model.htm_read_limit};
   }
   const tag_array& l1 = state.memory.cores[cpu_of(thread).core].l1;
-  const bool entries = of == lack::entries;
-  occupancy made{.of = of, .set = entries ? 0 : l1.set_of(line), .room = entries ? model.htm_entries : model.l1_ways};
+  const bool entries = overflow == overflow_kind::entries;
+  occupancy made{
+      .of = overflow, .set = entries ? 0 : l1.set_of(line), .room = entries ? model.htm_entries : model.l1_ways};
   const unsigned first = thread.cpu / model.core_threads * model.core_threads;
   for (unsigned cpu = first; cpu < first + model.core_threads; ++cpu) {
     thread_record* holder = state.cpus[cpu].running;
     if (holder == nullptr || holder->tx.depth == 0) continue;
     std::uint32_t& held = holder == &thread ? made.own : made.siblings;
     held += entries ? static_cast<std::uint32_t>(entries_of(holder->tx))
-                    : lines_in_set(*holder, l1, made.set, of == lack::l1_set_of_reads);
+                    : lines_in_set(*holder, l1, made.set, overflow == overflow_kind::l1_set_of_reads);
   }
   return made;
 }
