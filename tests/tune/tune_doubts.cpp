@@ -99,8 +99,7 @@ TEST(doubts, an_input_that_was_not_there) {
 TEST(doubts, programs_within_that_no_policy_reaches) {
   said some;
   some.by.add({.choice = "ticket", .seconds = long_run, .output = "x", .without_library = {"./a is a static program"}});
-  expect_begin(some,
-               "a program that is started within keeps its own locks, or does not run, under every policy: ./a is");
+  expect_begin(some, "under every policy, a program that it starts keeps its own locks or does not run: ./a is");
 }
 
 TEST(doubts, runs_that_took_too_long_and_outputs_that_were_cut_are_not_compared) {
