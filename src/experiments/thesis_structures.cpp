@@ -208,7 +208,7 @@ experiment bucket_locks() {
       "With 10 buckets 8 of 100 elisions abort. 6 conflict with an update of their bucket, mostly a removal near its "
       "front; 2 find its lock taken. With 100 buckets not one aborts. Threads with random numbers of their own "
       "conflict no oftener; what conflicted in the thesis is not known. There is less work between sections here: with "
-      "100 buckets they are 59 % of all cycles, in the thesis 31 %. With 100 buckets POSIX's waiters hardly ever "
+      "100 buckets they are 59 % of all cycles, and 31 % in the thesis. With 100 buckets POSIX's waiters hardly ever "
       "sleep.";
   add_speedups(made.facts);
   add_ratios_without_posix(made.facts);

@@ -93,8 +93,8 @@ std::vector<std::string> doubts::sentences() const {
   std::vector<std::string> list;
   if (read_in_vain_)
     list.emplace_back(
-        "the program reads its standard input, which is empty in every run: it may have had no work; --input FILE "
-        "gives it a file (/dev/null: an empty one)");
+        "the program reads its standard input, which is empty: it may have no work; --input FILE gives it a file "
+        "(/dev/null: an empty one)");
   if (!without_library_.empty())
     list.push_back("under every policy, a program that it starts keeps its own locks or does not run: " +
                    *without_library_.begin());
@@ -134,7 +134,7 @@ void doubts::put_statuses(std::vector<std::string>& list) const {
              ", the first of '" + by_choice.begin()->first + "'";
   }
   list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
-                 " in all others: not all runs did the same work, or a policy breaks the program");
+                 " in all others. Not all runs did the same work, or a policy breaks the program");
 }
 
 /// If the runs of the reference already differ, policies are not the reason.

@@ -76,10 +76,10 @@ TEST(doubts, what_numbers_are) {
 TEST(doubts, exit_statuses_that_differ) {
   expect_begin(
       said().run("mine", "x").run("mine", "x").run("ticket", "y", 3).run("mutex", "x"),
-      "the program's exit status differs from run to run: 3 in 1 run, the first of 'ticket'; 0 in all others:");
+      "the program's exit status differs from run to run: 3 in 1 run, the first of 'ticket'; 0 in all others.");
   expect_begin(
       said().run("mine", "x").run("mine", "", 139).run("mine", "", 139).run("a", "x").run("b", "x"),
-      "the program's exit status differs from run to run: 139 in 2 runs, the first of 'mine'; 0 in all others:");
+      "the program's exit status differs from run to run: 139 in 2 runs, the first of 'mine'; 0 in all others.");
 }
 
 TEST(doubts, runs_that_are_short) {
@@ -92,7 +92,7 @@ TEST(doubts, runs_that_are_short) {
 TEST(doubts, an_input_that_was_not_there) {
   said some;
   some.by.add({.choice = "mine", .seconds = long_run, .output = "x", .read_in_vain = true});
-  expect_begin(some, "the program reads its standard input, which is empty in every run,");
+  expect_begin(some, "the program reads its standard input, which is empty:");
   EXPECT_NE(some.all().find("--input FILE"), std::string::npos);
 }
 

@@ -292,7 +292,7 @@ class Programs(Tune):
     def test_a_program_that_reads_what_is_not_there(self):
         with open(os.devnull, encoding="utf-8") as nothing:
             warnings, _ = self.doubted("jobs", stdin=nothing)
-        self.assertRegex(warnings[0], r"^the program reads its standard input, which is empty in every run, .*--input FILE")
+        self.assertRegex(warnings[0], r"^the program reads its standard input, which is empty: .*--input FILE")
         self.assertRegex(warnings[1], r"^a run takes \S+ ms, and much of it is the process's start and end")
         warnings, _ = self.doubted("jobs", options=("--input", os.devnull))
         self.assertRegex(warnings[0], r"^a run takes ", "an empty input that was asked for")
