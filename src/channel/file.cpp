@@ -157,7 +157,7 @@ head* map_head(int descriptor, const struct stat& about) noexcept {
   auto* const mapped = static_cast<head*>(map(descriptor, 0, sizeof(head)));
   if (mapped == nullptr || is_ours(*mapped)) return mapped;
   munmap(mapped, sizeof(head));
-  complain("has another txsync than its launcher", 0);
+  complain("has another version of txsync than its launcher", 0);
   return nullptr;
 }
 

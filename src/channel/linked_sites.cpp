@@ -15,7 +15,7 @@
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
 const counting_library this_library = counting_library::linked;
-const char* const without_file = "the locks of its named sites are counted for itself alone";
+const char* const without_file = "only the process itself sees the counts of its named sites";
 
 void begin_in(head&) noexcept {
   // The child counts for itself, in the same file.

@@ -8,7 +8,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 void print_abort_ends(std::FILE* out, const std::vector<observe::abort_end>& ends) {
   constexpr std::size_t max_shown = 5;
   if (ends.empty()) return;
-  std::fprintf(out, "\nWhat attempts were doing as they ended, as part of the aborts that were sampled\n");
+  std::fprintf(out, "\nWhat attempts did when they ended, as a share of the sampled aborts\n");
   for (const observe::end_group& group : observe::groups_of(ends)) {
     std::fprintf(out, "  by %s\n", group.by);
     for (std::size_t i = 0; i < group.shares.size() && i < max_shown; ++i)

@@ -32,13 +32,13 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
   if (!samples) return {};
   if (samples->samples == 0) {
     return {not_known + (samples->lost == 0 ? "no abort was sampled"
-                                            : "all " + std::to_string(samples->lost) + " samples of aborts were lost")};
+                                            : "all " + std::to_string(samples->lost) + " abort samples were lost")};
   }
   std::vector<std::string> made;
-  const std::string of = " of " + std::to_string(samples->samples + samples->lost) + " samples of aborts ";
+  const std::string of = " of " + std::to_string(samples->samples + samples->lost) + " abort samples ";
   if (samples->lost != 0) made.push_back(std::to_string(samples->lost) + of + "were lost: they came too fast");
   if (samples->damaged != 0)
-    made.push_back(std::to_string(samples->damaged) + " damaged records of samples of aborts were passed over");
+    made.push_back(std::to_string(samples->damaged) + " damaged records of abort samples were skipped");
   if (samples->left_out != 0)
     made.push_back(std::to_string(samples->left_out) + of + "were left out: there is room for " +
                    std::to_string(launch::sample_adder::max_places) + " places in the code");

@@ -61,7 +61,7 @@ void apply_settings(bench_request& request, const words& settings, const bench_m
   for (unsigned i = 0; i < request.workload->keys.size(); ++i) {
     const workloads::parameter& key = request.workload->keys[i];
     if (on.simulated && key.is_file && request.values[i] != 0) {
-      throw bad_input(std::string(key.key) + ": simulated workloads read no files; allowed: none");
+      throw bad_input(std::string(key.key) + ": simulated workloads read no files; remove it");
     }
   }
   if (const char* complaint = workloads::complaint(*request.workload, request.values)) {
@@ -80,7 +80,7 @@ void apply_values(bench_request& request, const bench_options& options, const be
     } else if (!preset) {
       preset = setting.substr(setting.find('=') + 1);
     } else {
-      throw bad_input("there are two presets; one is allowed");
+      throw bad_input("two presets are given; allowed: one");
     }
   }
   if (preset) apply_preset(request, *preset);
@@ -109,7 +109,7 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text, const b
                       std::to_string(workloads::max_threads) + ", for example 1,2,4");
     }
     if (std::find(list.begin(), list.end(), value) != list.end())
-      throw bad_input("--threads: " + word + " is there twice");
+      throw bad_input("--threads: " + word + " is given twice");
     list.push_back(static_cast<unsigned>(value));
   }
   return list;
@@ -130,7 +130,7 @@ subject_list able_to_run(const workloads::workload& which, const bench_machine& 
 std::string reason_against(const workloads::subject& one, const workloads::workload& which, const bench_machine& on) {
   const std::string name = "'" + std::string(one.name) + "'";
   if (one.simulated_only && !on.simulated) return name + " is simulated only (txsync sim)";
-  if (one.peer && on.simulated) return name + " is another library's, and native only (txsync bench)";
+  if (one.peer && on.simulated) return name + " belongs to another library and runs natively only (txsync bench)";
   return std::string(which.name) + " cannot run on " + name;
 }
 
@@ -152,7 +152,7 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
       throw bad_input("--lock: " + reason_against(*found, which, on) + "; allowed: " + join(names));
     }
     if (std::find(list.begin(), list.end(), found) != list.end())
-      throw bad_input("--lock: '" + word + "' is there twice");
+      throw bad_input("--lock: '" + word + "' is given twice");
     list.push_back(found);
   }
   return list;
@@ -192,7 +192,7 @@ bench_request checked(const bench_options& options, const bench_machine& on) {
   request.locks = locks_of(*request.workload, options.locks, on);
   apply_placement(request, options.placement.value_or("cores-first"), on);
   if (options.duration && options.operations) {
-    throw bad_input("--duration and --operations cannot both be there");
+    throw bad_input("--duration and --operations are both given; allowed: one of the two");
   }
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   request.repeat = static_cast<unsigned>(number_of("--repeat", options.repeat, 1, max_repeats, on.simulated ? 1 : 5));

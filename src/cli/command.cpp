@@ -35,13 +35,13 @@ std::string version_line() {
 
 void define(CLI::App& app, const verb_list& verbs, common& shared) {
   app.name("txsync");
-  app.description("Speculative synchronization for multicore data systems.");
-  app.set_version_flag("--version", version_line(), "Say which build this is, and exit");
-  app.set_help_flag("-h,--help", "Say what there is, and exit; also after a verb");
+  app.description("Profile, tune, measure and simulate the locks of multithreaded programs.");
+  app.set_version_flag("--version", version_line(), "Print which build this is, and exit");
+  app.set_help_flag("-h,--help", "Print this help, and exit; also after a verb");
   app.get_formatter()->column_width(26);
   app.get_formatter()->label("REQUIRED", "");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
-  app.footer("txsync VERB --help teaches a verb. Numbers may end in " + workloads::number_endings() +
+  app.footer("txsync VERB --help describes a verb. Whole numbers may end in " + workloads::number_endings() +
              ".\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows a verb belongs to it, even if it is another verb's name
@@ -81,7 +81,7 @@ verb& chosen(const CLI::App& app, const verb_list& verbs) {
   for (const std::string& word : parsed[0]->remaining()) {
     throw bad_input(word.starts_with('-')
                         ? unknown("option", word.substr(0, word.find('=')), option_names(*parsed[0]))
-                        : "'" + word + "' is one word too many; see txsync " + parsed[0]->get_name() + " --help");
+                        : "unexpected argument '" + word + "'; see txsync " + parsed[0]->get_name() + " --help");
   }
   for (const auto& verb : verbs) {
     if (parsed[0]->get_name() == verb->name()) return *verb;
@@ -105,7 +105,7 @@ int complain(const std::string& who, std::string what, int status) {
 
 int run(verb& verb, const common& shared, words command, words program) {
   if (!program.empty() && !verb.takes_program()) {
-    throw bad_input("no program can stand behind '--' here; see txsync " + std::string(verb.name()) + " --help");
+    throw bad_input("this verb takes no program after '--'; see txsync " + std::string(verb.name()) + " --help");
   }
   std::optional<observe::output> output;
   try {
@@ -132,7 +132,7 @@ std::string parse_complaint(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::Option* option = where.get_option_no_throw(line.substr(0, line.find(':')));
   if (option != nullptr) {
     line =
-        option->get_name() + (option->count() > 1 ? " is there twice" : " needs a value: " + option->get_description());
+        option->get_name() + (option->count() > 1 ? " is given twice" : " needs a value: " + option->get_description());
   }
   return line;
 }

@@ -148,7 +148,7 @@ schedule_key parse_key(const std::string& text) {
   schedule_key key;
   if (last == std::string::npos || middle == std::string::npos || middle == last ||
       !parse_number(text.substr(last + 1), std::numeric_limits<std::uint64_t>::max(), key.seed)) {
-    throw bad_input("'" + text + "' is no key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
+    throw bad_input("'" + text + "' is not a key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
   }
   key.test = text.substr(0, middle);
   key.kind = parse_kind(text.substr(middle + 1, last - middle - 1));
@@ -161,7 +161,7 @@ void check_test(const schedule_key& key) {
     if (one.name == key.test) return;
     names.push_back(one.name);
   }
-  if (names.empty()) throw bad_input("this txsync has no simulated machine");
+  if (names.empty()) throw bad_input("this build of txsync has no simulated machine");
   throw bad_input(unknown_test(key.test, names));
 }
 

@@ -33,9 +33,9 @@ void argument(CLI::App& app, const char* name, words& into, const std::string& m
 void footer(CLI::App& app, const char* text) { app.footer(text); }
 
 void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
-  argument(app, "WORKLOAD", workload, "What to run; txsync list workloads names them and their parameters");
+  argument(app, "WORKLOAD", workload, "Workload to run; txsync list workloads prints all, with their parameters");
   argument(app, "KEY=VALUE", settings,
-           "Parameters of the workload; here and in options numbers may end in " + workloads::number_endings());
+           "Parameters of the workload; whole numbers, also of options, may end in " + workloads::number_endings());
 }
 
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,

@@ -117,7 +117,7 @@ class simulation {
 
   /// To be appended to a failure's text. Machines of experiments have no name that a user could ask for.
   std::string again(const workloads::subject& lock, unsigned threads, std::uint64_t seed) const {
-    return request_.machine_word.empty() ? "" : "; again by: " + cell_command(request_, lock, threads, seed, 1);
+    return request_.machine_word.empty() ? "" : "; repeat it by: " + cell_command(request_, lock, threads, seed, 1);
   }
 
   bool add(observe::point& point, const sim::image_result& seen) const {

@@ -110,7 +110,7 @@ void print(const program_request& request, const observe::point& point, const si
     print_attempts(stderr, result);
     print_abort_places(stderr, result);
   }
-  std::fprintf(stderr, "again by: %s\n", point.key.c_str());
+  std::fprintf(stderr, "repeat it by: %s\n", point.key.c_str());
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ bool has_row(const point& one) { return one.attempts && (one.attempts->attempts 
 void print_attempts(std::FILE* out, const bench_result& result) {
   const std::vector<point>& points = result.points;
   if (std::none_of(points.begin(), points.end(), has_row)) return;
-  std::fprintf(out, "\nAttempts (hardware transactions), and their cycles as part of all that the threads had\n");
+  std::fprintf(out, "\nAttempts (hardware transactions), and their cycles as a share of all cycles of the threads\n");
   std::fprintf(out, "threads  %-16s %10s %10s  %9s %9s  aborts by cause\n", "lock", "attempts", "committed", "in tx %",
                "aborted %");
   for (const point& one : points) {

@@ -100,7 +100,7 @@ void print_owner(std::FILE* out, const seen_object& one, const attach::waiting& 
     std::fprintf(out, "  held for reading by %s; which ones is not recorded\n",
                  with_count(one.object.readers, "thread", "threads").c_str());
   } else if (attach::is_lock(one.object.kind)) {
-    std::fputs("  holder unknown: it was given up just now, or its holder is not recorded\n", out);
+    std::fputs("  holder unknown: the lock was released just now, or its holder is not recorded\n", out);
   }
 }
 

@@ -30,7 +30,7 @@ constexpr const char* usual_barrier = "pthread_barrier";
 void check_unique(const words& names) {
   for (auto at = names.begin(); at != names.end(); ++at) {
     if (at->empty()) throw bad_input("--candidates: one of them is empty");
-    if (std::find(names.begin(), at, *at) != at) throw bad_input("--candidates: '" + *at + "' is there twice");
+    if (std::find(names.begin(), at, *at) != at) throw bad_input("--candidates: '" + *at + "' is given twice");
   }
 }
 
@@ -55,7 +55,7 @@ words usual_candidates(tune::offered_attempts machine, std::vector<tune::left_ou
 words usual_candidates_simulated(const sim::machine_model& model, std::vector<tune::left_out>& others) {
   words names = usual_candidates(tune::offered_by(model), others);
   std::erase(names, "libc");
-  others.push_back({{"libc"}, "on a simulated machine it is 'unmodified'"});
+  others.push_back({{"libc"}, "on a simulated machine it equals 'unmodified'"});
   return names;
 }
 
@@ -80,7 +80,7 @@ void describe_program(tune_request& request) {
 }
 
 void check_simulated(tune_request& request, const tune_options& options) {
-  if (options.input) throw bad_input("--input: a program on a simulated machine has nothing to read in its runs");
+  if (options.input) throw bad_input("--input: a program on a simulated machine reads no standard input");
   request.machine = checked_machine(options.machine);
   request.machine_word = options.machine.value_or("");
   request.seed = number_of("--seed", options.seed, 0, max_first_seed, 1);
@@ -88,7 +88,7 @@ void check_simulated(tune_request& request, const tune_options& options) {
 }
 
 void check_program(tune_request& request, const tune_options& options) {
-  if (request.command.front().empty()) throw bad_input("the program behind -- is an empty word");
+  if (request.command.front().empty()) throw bad_input("the program after -- is an empty word");
   for (const auto& [given, name] : {std::pair{options.threads.has_value(), "--threads"},
                                     {options.duration.has_value(), "--duration"},
                                     {options.seed.has_value() && !options.machine, "--seed"}}) {
@@ -133,8 +133,7 @@ words usual_locks(const workloads::workload& which, std::vector<tune::left_out>&
     (one.speculates && !machine::htm().attempts ? plain_here : names).emplace_back(one.name);
   }
   if (!plain_here.empty())
-    others.push_back(
-        {plain_here, "without hardware transactions each is the lock that it would elide, or run ahead of"});
+    others.push_back({plain_here, "without hardware transactions each behaves as its plain lock"});
   return names;
 }
 
@@ -143,9 +142,9 @@ void check_workload(tune_request& request, const tune_options& options) {
     throw bad_input("--metric is for programs; a workload's metric is its throughput");
   if (options.input) throw bad_input("--input is for programs; a built-in workload reads nothing");
   if (options.machine)
-    throw bad_input("--machine is for a program behind --; txsync sim runs workloads on simulated machines");
+    throw bad_input("--machine is for a program after --; txsync sim runs workloads on simulated machines");
   if (options.what.empty())
-    throw bad_input("what to tune is missing: a built-in workload, or -- and a program with its arguments");
+    throw bad_input("what to tune is missing; allowed: a built-in workload, or -- PROGRAM ARGUMENTS");
   bench_options bench;
   bench.workload = options.what.front();
   bench.settings.assign(options.what.begin() + 1, options.what.end());
@@ -153,7 +152,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   bench.duration = options.duration;
   bench.seed = options.seed;
   request.bench = checked(bench, native_machine());
-  if (request.bench->threads.size() != 1) throw bad_input("--threads: one number of threads is tuned at a time");
+  if (request.bench->threads.size() != 1) throw bad_input("--threads: several numbers are given; allowed: one");
   request.bench->plan.threads = request.bench->threads.front();
   const workloads::workload& which = *request.bench->workload;
   const words candidates =
@@ -189,10 +188,9 @@ tune_request checked(const tune_options& options, const words& program) {
   tune_request request;
   if (!program.empty() && !options.what.empty()) {
     throw bad_input("'" + options.what.front() +
-                    "' stands before --; allowed: a workload without --, or -- PROGRAM ARGUMENTS");
+                    "' is before --; allowed: a workload without --, or -- PROGRAM ARGUMENTS");
   }
-  if (options.lower_is_better && !options.metric)
-    throw bad_input("--lower-is-better says how --metric is meant, which is missing");
+  if (options.lower_is_better && !options.metric) throw bad_input("--lower-is-better needs --metric");
   if (!program.empty()) {
     request.command = program;
     check_program(request, options);

@@ -105,9 +105,9 @@ std::string expectation_words(const tune::expected_time& time) {
   };
   const std::string min_words = in_unit(time.min_seconds);
   const std::string max_words = in_unit(time.max_seconds);
-  return "a run takes " + figures(std::round(time.run_seconds * 100) / 100) + " s, and all of it about " +
+  return "one run takes " + figures(std::round(time.run_seconds * 100) / 100) + " s; the whole command takes about " +
          (min_words == max_words ? max_words : min_words + " to " + max_words) + (in_hours ? " hours" : " minutes") +
-         "; --time SECONDS bounds it";
+         "; --time SECONDS limits it";
 }
 
 namespace {
@@ -152,7 +152,7 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   const auto [by, unit] = scaled(table, what.unit);
   if (!table.empty()) {
     std::fprintf(out,
-                 "%s of %s, %s (%s is better); ratio: by rounds, to the first of its block, more than 1 is better\n",
+                 "%s of %s, %s (%s is better); ratio: to the first of its block, by rounds; more than 1 is better\n",
                  what.metric.c_str(), observe::printable(what.workload).c_str(), unit.c_str(),
                  what.way == observe::better::lower ? "lower" : "higher");
   }

@@ -11,28 +11,29 @@ namespace {
 class bench_verb final : public verb {
  public:
   const char* name() const override { return "bench"; }
-  const char* summary() const override { return "Measure locks under a built-in workload on this machine"; }
+  const char* summary() const override { return "Measure locks with a built-in workload on this machine"; }
 
   void define(CLI::App& app) override {
     workload_arguments(app, options_.workload, options_.settings);
-    text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
+    text_option(app, "--preset", options_.preset, "NAME",
+                "Start from the preset NAME; KEY=VALUE changes single parameters");
     text_option(app, "--lock", options_.locks, "LOCK,...",
-                "Which locks (all but the one called none); txsync list locks names them");
-    text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, the CPUs, twice the CPUs)");
+                "Locks to measure (default: all but 'none'); txsync list locks prints all");
+    text_option(app, "--threads", options_.threads, "N,...",
+                "Numbers of threads (default: 1, the CPUs, twice the CPUs)");
     text_option(app, "--place", options_.placement, "PLACE",
-                "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
-    text_option(app, "--repeat", options_.repeat, "N", "Repetitions, interleaved over the locks (5)");
+                "CPUs of the threads: cores-first (default), smt-first, socket=N, none (not pinned)");
+    text_option(app, "--repeat", options_.repeat, "N", "Repetitions, interleaved over the locks (default: 5)");
     text_option(app, "--duration", options_.duration, "MS",
-                "Milliseconds of each repetition (100); a tenth more runs before it");
-    text_option(app, "--operations", options_.operations, "N", "Operations a thread instead of a duration");
-    text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
+                "Milliseconds per repetition (default: 100), after a run-in of a tenth of that");
+    text_option(app, "--operations", options_.operations, "N", "Operations per thread, instead of a duration");
+    text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (default: 1)");
     text_option(app, "--sample", options_.sample, "N", "Also measure the latency of every N-th operation");
-    flag(app, "--sites", options_.sites, "Also print what the lock sites counted");
-    footer(
-        app,
-        "Each repetition with several threads is followed by a run half as long in which every wait is timed.\n"
-        "Every run ends with a check of its result; a lock that fails it is named and makes the exit status 1.\n"
-        "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
+    flag(app, "--sites", options_.sites, "Also print the counts of the lock sites");
+    footer(app,
+           "After each repetition with several threads, a run half as long measures every wait.\n"
+           "Each run checks its result. If a lock fails the check, its name is printed and the exit status is 1.\n"
+           "Ctrl-C stops after the current run. Its results so far are printed and written; the exit status is 1.");
   }
 
   int run(session& with) override {

@@ -9,9 +9,7 @@ namespace {
 class doctor_verb final : public verb {
  public:
   const char* name() const override { return "doctor"; }
-  const char* summary() const override {
-    return "Say what this machine offers, and why and how to remedy what it does not";
-  }
+  const char* summary() const override { return "Show what this machine offers, and how to fix what does not work"; }
 
   void define(CLI::App&) override {}
 

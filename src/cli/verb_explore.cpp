@@ -18,28 +18,27 @@ constexpr std::uint64_t max_schedules = 1'000'000'000;
 class explore_verb final : public verb {
  public:
   const char* name() const override { return "explore"; }
-  const char* summary() const override {
-    return "Run a test or a program in many orders of execution, on the simulated machine";
-  }
+  const char* summary() const override { return "Run a test or a program in many schedules on the simulated machine"; }
 
   void define(CLI::App& app) override {
-    argument(app, "TEST", tests_, "Which (all); txsync list tests names them");
-    text_option(app, "--schedules", schedules_, "N", "How many of each test (100000); of a program (1000)");
-    text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
+    argument(app, "TEST", tests_, "Tests to explore (default: all); txsync list tests prints all");
+    text_option(app, "--schedules", schedules_, "N",
+                "Schedules per test (default: 100000) or of a program (default: 1000)");
+    text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each further schedule adds 1 (default: 1)");
     text_option(app, "--order", order_, "ORDER",
-                "random (default; a program: these three in turn), priorities, delay-bounded; round-robin");
-    flag(app, "--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
+                "random (default; a program: the first three in turn), priorities, delay-bounded, round-robin");
+    flag(app, "--store-buffers", store_buffers_, "Stores wait in store buffers, as on x86");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
-    text_option(app, "--steps", steps_, "N", "Of one schedule of a program; a longer one is a livelock (10000000)");
-    footer(app,
-           "txsync explore [OPTIONS] -- PROGRAM [ARGUMENT...] explores a program that txsync-c++ has built: each "
-           "schedule is a run\n"
-           "of it, without standard input and output, that has to end with exit status 0.\n"
-           "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
-           "replay KEY\n"
-           "runs it again and shows who did what. Exit status 1: a test failed that should not, or a fault was not "
-           "found.");
+    text_option(app, "--steps", steps_, "N",
+                "Maximum steps per schedule of a program; a longer one is a livelock (default: 10000000)");
+    footer(
+        app,
+        "txsync explore [OPTIONS] -- PROGRAM [ARGUMENT...] explores a program that txsync-c++ has built.\n"
+        "Each schedule is one run of it, without standard input and output. Exit status 0 means that the run passed.\n"
+        "Tests named seeded:... contain a fault that the exploration has to find.\n"
+        "A failed schedule has a key. txsync replay KEY repeats the schedule and shows the steps of each thread.\n"
+        "Exit status 1: a test failed that should pass, or a seeded fault was not found.");
   }
 
   bool takes_program() const override { return true; }
@@ -48,7 +47,7 @@ class explore_verb final : public verb {
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
-    if (steps_) throw bad_input("--steps is for a program behind --");
+    if (steps_) throw bad_input("--steps is for a program after --");
     const schedule_kind kind = checked_kind(order_.value_or("random"));
     const std::vector<exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
@@ -80,7 +79,7 @@ class explore_verb final : public verb {
   }
   std::vector<exploration_test> chosen_tests() const {
     std::vector<exploration_test> all = exploration_tests();
-    if (all.empty()) throw bad_input("this txsync has no simulated machine");
+    if (all.empty()) throw bad_input("this build of txsync has no simulated machine");
     if (tests_.empty()) return all;
     words names;
     for (const exploration_test& one : all) names.push_back(one.name);
@@ -125,7 +124,7 @@ class explore_verb final : public verb {
   }
 
   int explore_given_program(session& with, std::uint64_t seed) const {
-    if (!tests_.empty()) throw bad_input("a program behind -- is explored alone; without '" + tests_.front() + "'");
+    if (!tests_.empty()) throw bad_input("a program after -- is explored alone; remove '" + tests_.front() + "'");
     program_exploration what = program_to_explore(with.program);
     what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
     exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),

@@ -23,7 +23,7 @@ experiment_list asked_for(const words& ids) {
     }
     const experiments::experiment* one = experiments::find(id);
     if (one == nullptr) throw bad_input(unknown("experiment", id, allowed));
-    if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input("'" + id + "' is there twice");
+    if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input("'" + id + "' is given twice");
     list.push_back(one);
   }
   return list;
@@ -40,16 +40,18 @@ std::string workloads_image() {
 class lab_verb final : public verb {
  public:
   const char* name() const override { return "lab"; }
-  const char* summary() const override { return "Simulate the papers' figures, beside the papers' numbers"; }
+  const char* summary() const override {
+    return "Simulate figures of papers, and compare them with the papers' numbers";
+  }
 
   void define(CLI::App& app) override {
-    argument(app, "EXPERIMENT", ids_, "Which: all, or some that txsync list experiments names");
-    text_option(app, "--seed", seed_, "N", "Seed of all random choices (1)");
+    argument(app, "EXPERIMENT", ids_, "all, or names that txsync list experiments prints");
+    text_option(app, "--seed", seed_, "N", "Seed of all random choices (default: 1)");
     footer(app,
-           "All numbers are of simulated machines. Each number that a paper gives stands beside the simulated one: "
-           "\"fit\" if\n"
-           "the machine's model was fitted to it, \"held out\" if not, \"closed form\" if it follows from the model. "
-           "Misses stay.");
+           "All numbers are simulated. Each number of a paper is printed beside the simulated one, with its kind:\n"
+           "\"fit\": the machine's model was fitted to it. \"held out\": it was not. \"closed form\": it follows from "
+           "the model.\n"
+           "A miss is a result, not an error. Exit status 1: a run failed.");
   }
 
   int run(session& with) override {

@@ -232,14 +232,14 @@ struct kind {
 
 constexpr kind kinds[] = {
     {"workloads", workload_items, print_workloads, "none"},
-    {"machines", machine_items, print_machines, "none beside this program; TXSYNC_MACHINES names a folder of them"},
+    {"machines", machine_items, print_machines,
+     "none beside this program; TXSYNC_MACHINES=FOLDER adds a folder of them"},
     {"locks", lock_items, print_locks, "none"},
     {"policies", policy_items, print_policies, "none"},
     {"presets", preset_items, print_presets, "none"},
     {"algorithms", algorithm_items, print_policies, "none"},
     {"experiments", experiment_items, print_experiments, "none"},
-    {"tests", test_items, print_tests,
-     "none yet; they come with the simulated machine, without which this txsync was built"},
+    {"tests", test_items, print_tests, "none; this build of txsync has no simulated machine"},
 };
 
 words kind_names() {
@@ -259,7 +259,7 @@ const kind& kind_of(const std::string& name) {
 class list_verb final : public verb {
  public:
   const char* name() const override { return "list"; }
-  const char* summary() const override { return "Say which workloads, locks, ... there are"; }
+  const char* summary() const override { return "List the workloads, locks, machines, ... that txsync has"; }
 
   void define(CLI::App& app) override { argument(app, "KIND", kind_, "One of " + join(kind_names())); }
 

@@ -11,15 +11,18 @@ namespace {
 class replay_verb final : public verb {
  public:
   const char* name() const override { return "replay"; }
-  const char* summary() const override { return "Repeat one schedule of txsync explore, and show who did what"; }
+  const char* summary() const override {
+    return "Repeat one schedule of txsync explore, and show the steps of each thread";
+  }
 
   void define(CLI::App& app) override {
     argument(app, "KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
-    text_option(app, "--steps", steps_, "N", "Of a program's schedule; a longer one is a livelock (10000000)");
-    flag(app, "--all", all_, "Of a program's schedule, also each step within the library (pthread_mutex_lock, ...)");
+    text_option(app, "--steps", steps_, "N",
+                "Maximum steps of a program's schedule; a longer one is a livelock (default: 10000000)");
+    flag(app, "--all", all_, "Of a program's schedule, also show steps within the library (pthread_mutex_lock, ...)");
     footer(app,
            "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"
-           "Steps of one thread at one place stand in one line. Exit status 1 when the schedule fails, as it did.");
+           "Successive steps of one thread at one source line are one line. Exit status 1: the schedule failed again.");
   }
 
   bool takes_program() const override { return true; }
@@ -28,7 +31,7 @@ class replay_verb final : public verb {
     const schedule_key key = parse_key(key_);
     with.document.seed = key.seed;
     const bool is_program = !with.program.empty();
-    if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program behind --");
+    if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program after --");
     if (!is_program) check_test(key);
     sim::image_request request = is_program ? program_request_of(key, with.program) : exploration_request(key, 1);
     request.traces = true;
@@ -51,7 +54,7 @@ class replay_verb final : public verb {
  private:
   sim::image_request program_request_of(const schedule_key& key, const words& command) const {
     program_exploration what = program_to_explore(command);
-    if (key.test != what.name) throw bad_input("the key is of " + key.test + ", and the program is " + what.name);
+    if (key.test != what.name) throw bad_input("the key belongs to " + key.test + ", but the program is " + what.name);
     what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
     sim::image_request request = program_schedules(what, key.kind);
     request.seed = key.seed;

@@ -36,13 +36,13 @@ class report_verb final : public verb {
 
   void define(CLI::App& app) override {
     argument(app, "RESULT", files_, "Result documents, as --json writes them");
-    flag(app, "--diff", compares_, "Compare two, before and after: a table, and with -o a page, too");
+    flag(app, "--diff", compares_, "Compare two documents, before and after, in a table; with -o also on a page");
     text_option(app, "-o,--output", page_, "FILE",
-                "The page (report.html; with --diff none); - is the standard output");
+                "Page to write (default: report.html; none with --diff); - is the standard output");
     footer(app,
-           "The page is one file that needs no network and reads without script; open it in any browser.\n"
-           "What is no result document is one line and exit status 2; then no page is made or changed.\n"
-           "--diff takes two documents of the same verb: run, bench or tune. Lock sites are compared by name.");
+           "The page is one file. It needs no network and can be read without scripts, in any browser.\n"
+           "If a file is not a result document, the command prints one line and writes no page; the exit status is 2.\n"
+           "--diff compares documents of one verb: run, bench or tune. It matches lock sites by name.");
   }
 
   int run(session& with) override {

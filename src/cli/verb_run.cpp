@@ -57,32 +57,30 @@ class run_verb final : public verb {
  public:
   const char* name() const override { return "run"; }
   const char* summary() const override {
-    return "Run a program, its locks counted; with --policy its pthread locks replaced";
+    return "Run a program and count its locks; --policy replaces its pthread locks";
   }
 
   void define(CLI::App& app) override {
-    argument(app, "PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments");
+    argument(app, "PROGRAM", misplaced_, "After --: the program, found as a shell finds it, and its arguments");
     text_option(app, "--policy", policy_, "P",
                 "Replace the program's locks: a name of txsync list policies, or a policy file (libc: its own locks)");
-    flag(app, "--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
-    text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after so long");
+    flag(app, "--check-order", check_order_, "Report locks that are taken in both orders; makes each lock call slower");
+    text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after this time");
     text_option(app, "--folded", folded_.file, "FILE",
-                "Also write who waited as folded stacks, in microseconds, for flame graphs; - is the standard output");
+                "Also write who waited, as folded stacks in microseconds for flame graphs; - is the standard output");
     text_option(app, "--pprof", pprof_.file, "FILE",
-                "Also write who waited as a contention profile for go tool pprof; - likewise");
-    text_option(app, "--trace", trace_.file, "FILE",
-                "Also write the first 100000 waits and holds as Trace Event JSON; takes time at each lock; - likewise");
+                "Also write who waited, as a contention profile for go tool pprof; - likewise");
+    text_option(
+        app, "--trace", trace_.file, "FILE",
+        "Also write the first 100000 waits and holds as Trace Event JSON; makes each lock call slower; - likewise");
     text_option(app, "--bucket", bucket_, "US",
-                "Take one call chain for so many microseconds of a thread's waiting at a site (1000; 0: none)");
-    text_option(app, "--preload", library_, "FILE",
-                "The library to preload, where it is not the one beside this command");
-    footer(
-        app,
-        "The table goes to the standard error: the standard output is the program's. Exit status: the program's own, "
-        "128\n"
-        "and the signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 2 when "
-        "the\n"
-        "command line was wrong. SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the program; the table comes all the same.");
+                "Take one call chain per US microseconds that a thread waits at a site (default: 1000; 0: none)");
+    text_option(app, "--preload", library_, "FILE", "Library to preload (default: the one beside this command)");
+    footer(app,
+           "The table goes to the standard error, because the standard output is the program's.\n"
+           "SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the program; the table is printed all the same.\n"
+           "Exit status: the program's own, or 128 plus the signal's number if a signal ended it.\n"
+           "127: the program was not found. 126: it cannot be run. 2: the command line was wrong.");
   }
 
   bool takes_program() const override { return true; }
@@ -132,9 +130,9 @@ class run_verb final : public verb {
       }
       if (!one->out->is_standard_output()) continue;
       if (standard_output_is_taken)
-        throw bad_input(std::string(one->option) +
-                        ": '-' is there twice; allowed: the standard output for one of --json, --folded, --pprof, "
-                        "--trace");
+        throw bad_input(
+            std::string(one->option) +
+            ": '-' is given twice; allowed: the standard output for one of --json, --folded, --pprof, --trace");
       standard_output_is_taken = true;
     }
   }

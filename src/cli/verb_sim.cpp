@@ -21,39 +21,38 @@ class sim_verb final : public verb {
 
   void define(CLI::App& app) override {
     workload_arguments(app, options_.workload, options_.settings);
-    text_option(app, "--machine", machine_, "NAME|FILE", "The machine, needed; txsync list machines names them");
-    text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
+    text_option(app, "--machine", machine_, "NAME|FILE",
+                "Machine to simulate (required); txsync list machines prints all");
+    text_option(app, "--preset", options_.preset, "NAME",
+                "Start from the preset NAME; KEY=VALUE changes single parameters");
     text_option(app, "--lock", options_.locks, "LOCK,...",
-                "Which locks (all but those that speculate, or are simulated only); txsync list locks names them");
-    text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, 2, 4, ... up to 16)");
+                "Locks to measure (default: all that do not speculate and are not simulated only); txsync list locks "
+                "prints all");
+    text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (default: 1, 2, 4, ... up to 16)");
     text_option(app, "--place", options_.placement, "PLACE",
-                "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
-    text_option(app, "--repeat", options_.repeat, "N", "Repetitions, each with a seed of its own (1)");
+                "CPUs of the threads: cores-first (default), smt-first, socket=N, none (not pinned)");
+    text_option(app, "--repeat", options_.repeat, "N", "Repetitions, each with a seed of its own (default: 1)");
     text_option(app, "--duration", options_.duration, "MS",
-                "Virtual milliseconds of each repetition (1); a tenth more runs before it");
-    text_option(app, "--operations", options_.operations, "N", "Operations a thread instead of a duration");
-    text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
+                "Virtual milliseconds per repetition (default: 1), after a run-in of a tenth of that");
+    text_option(app, "--operations", options_.operations, "N", "Operations per thread, instead of a duration");
+    text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (default: 1)");
     text_option(app, "--slack", slack_, "CYCLES",
-                "How far a thread may run ahead with accesses that concern nobody else (0); faster");
+                "How far a thread may run ahead in accesses that no other thread observes (default: 0); faster");
     text_option(app, "--limit", limit_, "MS",
-                "Virtual milliseconds after which a program behind -- ends with where its threads are (none)");
-    flag(app, "--uncharged", uncharged_, "What is set up before the threads start takes no time; faster");
-    flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
-    flag(app, "--elide", elide_, "Elide the pthread locks of the program behind --");
+                "End a program after this virtual time, and show where its threads are (default: no limit)");
+    flag(app, "--uncharged", uncharged_, "Setup before the threads start takes no virtual time; faster");
+    flag(app, "--check", check_, "Check the simulator itself at each access and each attempt's end; slower");
+    flag(app, "--elide", elide_, "Elide the pthread locks of the program after --");
     text_option(app, "--policy", policy_, "POLICY",
-                "What the locks of the program behind -- do: a policy or its file; txsync list policies names them");
-    footer(
-        app,
-        "txsync sim --machine M [--seed N] [--slack CYCLES] [--limit MS] [--check] [--elide] [--policy POLICY] -- "
-        "PROGRAM [ARGUMENT...] runs a program that\n"
-        "txsync-c++ has built, with this standard input and output, and exits with the program's own status: 128 and "
-        "the\n"
-        "signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 1 when the "
-        "simulation\n"
-        "cannot go on (deadlock, crash).\n"
-        "The same machine, seed and build give the same result, and the same end hash. All numbers are of the "
-        "simulated\n"
-        "machine: they are as good as its model, which txsync list machines --json shows with its sources.");
+                "Policy of the locks of the program after --: a name of txsync list policies, or a policy file");
+    footer(app,
+           "txsync sim --machine M [OPTION...] -- PROGRAM [ARGUMENT...] runs a program that txsync-c++ has built.\n"
+           "It may have --seed, --slack, --limit, --check, --elide, --policy and --json. Standard input and output are "
+           "the program's.\n"
+           "Exit status: the program's own, or 128 plus the signal's number if a signal ended it.\n"
+           "127: the program was not found. 126: it cannot be run. 1: the simulation cannot go on (deadlock, crash).\n"
+           "The same machine, seed and build give the same result and the same end hash. All numbers are simulated:\n"
+           "they are as good as the machine's model. txsync list machines --json prints the model with its sources.");
   }
 
   bool takes_program() const override { return true; }
@@ -88,7 +87,8 @@ class sim_verb final : public verb {
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
         wrong.placement || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
       throw bad_input(
-          "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide, --policy and --json only");
+          "wrong option for a program after --; allowed: --machine, --seed, --slack, --limit, --check, --elide, "
+          "--policy, --json");
     }
     program_request request;
     request.machine = checked_machine(machine_);
@@ -114,9 +114,9 @@ class sim_verb final : public verb {
   }
 
   sim_request checked_request() const {
-    if (elide_) throw bad_input("--elide is for a program behind --; workloads have elided locks (--lock)");
-    if (policy_) throw bad_input("--policy is for a program behind --; workloads have locks by name (--lock)");
-    if (limit_) throw bad_input("--limit is for a program behind --; workloads have a --duration");
+    if (elide_) throw bad_input("--elide is for a program after --; workloads have elided locks (--lock)");
+    if (policy_) throw bad_input("--policy is for a program after --; workloads have locks by name (--lock)");
+    if (limit_) throw bad_input("--limit is for a program after --; workloads have a --duration");
     sim_request request;
     request.machine = checked_machine(machine_);
     request.machine_word = machine_.value_or("");

@@ -39,18 +39,20 @@ bool sleep_until(std::uint64_t when_ns) {
 class top_verb final : public verb {
  public:
   const char* name() const override { return "top"; }
-  const char* summary() const override { return "Say what the locks of a running program do now, again and again"; }
+  const char* summary() const override { return "Show again and again what the locks of a running program do now"; }
 
   void define(CLI::App& app) override {
-    argument(app, "PID", process_, "The process; without it the only program under txsync run, or a list of them");
-    text_option(app, "--interval", interval_, "SECONDS", "Between two looks: 0.05 to 3600 (1)");
-    flag(app, "--once", once_, "One table, then end");
-    flag(app, "--threads", threads_, "Of a program under txsync run, too: its waiting threads instead of its sites");
+    argument(app, "PID", process_,
+             "Process to watch (default: the only program under txsync run; if there are several, their list)");
+    text_option(app, "--interval", interval_, "SECONDS", "Time between two tables: 0.05 to 3600 (default: 1)");
+    flag(app, "--once", once_, "Print one table, then end");
+    flag(app, "--threads", threads_, "Of a program under txsync run, show the waiting threads instead of the sites");
     footer(
         app,
-        "Of a program under txsync run: the waits at its sites in the last interval. Of any other: the threads that\n"
-        "wait at futexes now, the owner where the C library records it, and the calls of both. --json holds the last\n"
-        "table. Ctrl-C ends it. Exit status: 1 when the system does not allow it, 2 when there is no such program.");
+        "For a program under txsync run, the table shows the waits at its sites in the last interval.\n"
+        "For any other program, it shows the threads that now wait at futexes, and the calls of waiters and owners.\n"
+        "An owner is known where the C library records it. --json writes the last table. Ctrl-C ends the command.\n"
+        "Exit status: 1 if the system does not allow it, 2 if there is no such program.");
   }
 
   int run(session& with) override {
@@ -82,7 +84,7 @@ class top_verb final : public verb {
   int checked_process() const {
     std::uint64_t number = 0;
     if (!parse_number(process_, max_process, number) || number == 0)
-      throw bad_input("PID: '" + process_ + "' is not the number of a process; txsync top alone lists programs");
+      throw bad_input("PID: '" + process_ + "' is not a process number; txsync top without PID lists programs");
     return static_cast<int>(number);
   }
 

@@ -47,32 +47,33 @@ class tune_verb final : public verb {
 
   void define(CLI::App& app) override {
     argument(app, "WORKLOAD", options_.what, "A built-in workload with KEY=VALUE parameters, or -- PROGRAM ARGUMENTS");
-    text_option(
-        app, "--metric", options_.metric, "REGEX",
-        "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
-    flag(app, "--lower-is-better", options_.lower_is_better, "Of --metric");
+    text_option(app, "--metric", options_.metric, "REGEX",
+                "Compare the number that the one group of REGEX finds in the output, not wall time; higher is better");
+    flag(app, "--lower-is-better", options_.lower_is_better, "Lower numbers of --metric are better");
     text_option(app, "--machine", options_.machine, "NAME|FILE",
-                "Of a program of txsync-c++: the simulated machine to tune it on; txsync list machines names them");
+                "Tune a program of txsync-c++ on this simulated machine; txsync list machines prints all");
     text_option(app, "--input", options_.input, "FILE",
-                "Of a program: what each run reads from its standard input, from the beginning (nothing)");
+                "What each run of a program reads from its standard input (default: nothing)");
     text_option(app, "-o,--output", options_.policy, "FILE",
-                "Write the policy that was proven better; when none was, the one that keeps what you have");
+                "Write the policy that was proven better; if none was, the one that keeps what you have");
     text_option(app, "--report", options_.page, "FILE", "Also write the page of txsync report");
-    text_option(app, "--from", options_.from, "POLICY",
-                "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
-    text_option(app, "--candidates", options_.candidates, "NAME,...",
-                "Policies or their files (all but tatas, fifo-ticket); of a workload locks (all of txsync)");
-    text_option(app, "--rounds", options_.rounds, "N", "Rounds of each contest, at least 6 (10)");
-    text_option(app, "--time", options_.time, "SECONDS", "For everything (no limit)");
-    text_option(app, "--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
-    text_option(app, "--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
     text_option(
-        app, "--seed", options_.seed, "N",
-        "Of a workload: seed of all random choices; with --machine that of the first run, the next has the next (1)");
-    footer(
-        app,
-        "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have.\n"
-        "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
+        app, "--from", options_.from, "POLICY",
+        "What you have: a policy or its file (default: unmodified); of a workload a lock (default: pthread_mutex)");
+    text_option(
+        app, "--candidates", options_.candidates, "NAME,...",
+        "Policies or their files (default: all but tatas, fifo-ticket); of a workload locks (default: all of txsync)");
+    text_option(app, "--rounds", options_.rounds, "N", "Rounds of each comparison, at least 6 (default: 10)");
+    text_option(app, "--time", options_.time, "SECONDS", "Time limit of the whole command (default: no limit)");
+    text_option(app, "--threads", options_.threads, "N",
+                "Of a workload: number of threads (default: the CPUs, at least 2)");
+    text_option(app, "--duration", options_.duration, "MS", "Of a workload: milliseconds per run (default: 100)");
+    text_option(app, "--seed", options_.seed, "N",
+                "Of a workload: seed of all random choices; with --machine: of the first run, each further run adds 1 "
+                "(default: 1)");
+    footer(app,
+           "The winner is proven in fresh rounds. If nothing wins, the advice is to keep what you have.\n"
+           "Ctrl-C stops after the current run. Its results so far are printed and written; the exit status is 1.");
   }
 
   bool takes_program() const override { return true; }

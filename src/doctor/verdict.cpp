@@ -10,13 +10,13 @@ using machine::htm_claim;
 using machine::htm_obstacle;
 
 const std::string taa_risk =
-    "On CPUs that have TSX asynchronous abort (CVE-2019-11135) transactions let one program read another's data out of "
-    "the CPU's buffers; the kernel's clearing of buffers does not cover sibling hardware threads.";
+    "On CPUs with TSX asynchronous abort (CVE-2019-11135), transactions let one program read another's data from the "
+    "CPU's buffers. The kernel clears these buffers, but not for sibling hardware threads.";
 const std::string kernel_remedy =
-    "boot with tsx=on on the kernel's command line, or tsx=auto (the default from Linux 7.0 on), which switches it on "
-    "for CPUs without TSX asynchronous abort only";
+    "boot with tsx=on on the kernel's command line, or with tsx=auto (default since Linux 7.0; on only without TSX "
+    "asynchronous abort)";
 const std::string guest_remedy =
-    "on the host, " + kernel_remedy + "; then give the guest a CPU model with RTM (for example host passthrough).";
+    "on the host, " + kernel_remedy + ". Then give the guest a CPU model with RTM (for example host passthrough).";
 
 std::string share(unsigned part, unsigned all) { return std::to_string(part) + " of " + std::to_string(all); }
 

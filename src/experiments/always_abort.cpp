@@ -107,9 +107,8 @@ std::vector<experiment> arrays() {
     large_high.facts.push_back(against("ticket-aahtm-opt", "ticket", threads, between(2, 3), two_to_three));
   }
   large_high.remark =
-      "Where every section writes element 0 first, the holder's write ends the attempts of those that run ahead; the "
-      "path "
-      "opt and software, which has no attempts to end, show what is lost by it.";
+      "Where every section writes element 0 first, the holder's write aborts the attempts of those that run ahead. The "
+      "path opt and software, which has no attempts, show what is lost by it.";
   ahead_of_all(large_low.facts, "ticket-aahtm", 18, "IV-A 1: ticket-aahtm appears best with large footprints");
   ahead_of_all(large_high.facts, "ticket-aahtm", 18, "IV-A 1: ticket-aahtm appears best with large footprints");
   return {small_low, small_high, large_low, large_high};

@@ -37,10 +37,10 @@ experiment table_1() {
       .percent_off = 3,
       .cold = true,
       .remark =
-          "Matrices are drawn: a sixteenth of the rows of the paper's, with their parallelism and elements a row, and "
-          "level widths and row lengths of uniform spread. One solve, whose data is in no cache before, since at this "
-          "scale it would fit into the cores' own caches; what the paper's runs found there it does not say. A hit is "
-          "within 3 % of the ratio.",
+          "Matrices are random. They have a sixteenth of the rows of the paper's, with their parallelism and elements "
+          "per row; level widths and row lengths are uniformly distributed. One solve is run, and its data is in no "
+          "cache before: at this scale it would fit into the cores' own caches. The paper does not say what its runs "
+          "found there. A hit is within 3 % of the ratio.",
   };
   constexpr unsigned more_threads[] = {2, 4, 8, 12, 16};
   for (const matrix& one : matrices()) {

@@ -63,13 +63,13 @@ experiment in_transactions() {
       .variants = shared_locks(1, transactions()),
       .facts = pthread_facts(),
       .remark =
-          "The paper does not say what its C library elided. Both ways are here, on the counters under a small lock "
-          "that glibc's lock was until 2.24: the small lock by HLE, as the paper's words are, and whole sections by "
-          "attempts, as in the experimental glibc that it names, by glibc's rule (three tries; a section that finds "
-          "anybody inside takes the lock, and so do the next three). Nobody writes, as checkpoints are rare; so nobody "
-          "waits for a condition, which the paper blames. The length of a transaction, 10 us, is ours, and the hits "
-          "hang "
-          "on it: the paper gives none. Its own elision of occ_rwlock, RTM, has no number alone there.",
+          "The paper does not say what its C library elided. Both ways are here. Until 2.24, glibc's lock was counters "
+          "under a small lock. The first way elides the small lock by HLE, as the paper says. The second elides whole "
+          "sections by attempts, as in the experimental glibc that the paper names. It follows glibc's rule: three "
+          "tries; a section that finds the lock held takes it, and so do the next three. Nobody writes, as checkpoints "
+          "are rare; so nobody waits for a condition, which the paper blames. The length of a transaction, 10 us, is "
+          "ours, and the hits depend on it: the paper gives none. Its own elision of occ_rwlock, RTM, has no number "
+          "alone there.",
   };
 }
 
@@ -86,8 +86,8 @@ experiment other_lengths() {
       .variants = shared_locks(8, only_sections()),
       .facts = {},
       .remark =
-          "The paper has no numbers of this; it shows from which length on the impact is negligible. Cores that want "
-          "one line at once do not queue for it in the model: with next to nothing between sections, occ_rwlock is "
+          "The paper has no numbers of this; it shows from which length on the impact is negligible. In the model, "
+          "cores that want one line at once do not queue for it. With almost nothing between sections, occ_rwlock is "
           "faster here than it can be.",
   };
 }

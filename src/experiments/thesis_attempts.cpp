@@ -28,8 +28,8 @@ experiment duration() {
                   {"attempt", 37'375'000, exactly(100), standing::fit, "3.2.3: all from 16.25 ms"}}),
       .remark =
           "The thesis counts turns of a loop and takes the clock for 800 MHz; its times are good to a third. Its two "
-          "drawings of interrupts are not of the same ones: by its Table 2.6 one of 30 attempts of 750,000 turns meets "
-          "one (and takes the lock, which ends three others'), by Fig 3.7 one of ten of 100,000 turns.",
+          "sources on interrupts disagree. By its Table 2.6, one of 30 attempts of 750,000 turns meets an interrupt "
+          "(and takes the lock, which aborts three others). By Fig 3.7, one of ten of 100,000 turns does.",
   };
 }
 
@@ -63,9 +63,8 @@ experiment elision_nesting() {
                 {"workaround", 2, exactly(0), standing::held_out, "3.2.4: no nesting aborts any more"},
                 {"workaround", 8, exactly(0), standing::held_out, "3.2.4: no nesting aborts any more"}},
       .remark =
-          "A lock beyond those that the CPU can elide is taken inside the attempt, as Intel's manual says, and the "
-          "attempt "
-          "commits, up to the depth that nesting has. Nobody has published what aborted the thesis's.",
+          "A lock beyond those that the CPU can elide is taken inside the attempt, as Intel's manual says. The attempt "
+          "commits, up to the maximum nesting depth. Nobody has published what aborted the thesis's.",
   };
 }
 
@@ -120,8 +119,8 @@ experiment overhead() {
                 beyond("HLE", 36.0 * 126 / 36, standing::held_out, "Fig 3.10: 126 % where RTM is 36 %"),
                 beyond("POSIX", 36.0 * 139 / 36, standing::held_out, "Fig 3.10: 139 % where RTM is 36 %")},
       .remark =
-          "The thesis gives percent of a loop whose length it does not give; with RTM's 36 % taken for the 36 "
-          "cycles of its measurements, a percent is a cycle.",
+          "The thesis gives percent of a loop whose length it does not give. If RTM's 36 % are the 36 cycles of its "
+          "measurements, a percent is a cycle.",
   };
 }
 

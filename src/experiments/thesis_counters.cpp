@@ -93,9 +93,9 @@ experiment layouts() {
                 answering(growth("TAS", global, aligned, at_most(0.5), greatly)),
                 answering(growth("POSIX", global, aligned, at_most(0.5), greatly))},
       .remark =
-          "On one line each of HLE's elisions aborts, once, and half of RTM's attempts: an abort of 160 cycles and a "
-          "line from another core for 60 make four to five times the cycles of a section that has its line. The "
-          "thesis's ten times are more aborts a section, or dearer ones.",
+          "On one line each of HLE's elisions aborts once, and half of RTM's attempts abort. An abort takes 160 cycles "
+          "and a line from another core 60. Together they are four to five times the cycles of a section that has its "
+          "line. The thesis's ten times are more aborts a section, or dearer ones.",
   };
 }
 

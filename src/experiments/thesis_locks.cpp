@@ -34,11 +34,9 @@ experiment lock_type() {
                 of("unsigned long long", quantity::transactional_cycles, 23),
                 of("unsigned long long", quantity::aborted_cycles, 14)},
       .remark =
-          "The model knows no reason why words of other widths should be slower: nor does Intel's manual, which asks "
-          "only "
-          "that a lock is given back in the width in which it was taken. What the thesis's loop does between sections, "
-          "a "
-          "third of its time or more, it does not say; here it is a sixth.",
+          "The model has no reason why words of other widths should be slower. Nor has Intel's manual, which only "
+          "requires that a lock is released in the width in which it was taken. The thesis does not say what its loop "
+          "does between sections, a third of its time or more; here it is a sixth.",
   };
 }
 
@@ -73,11 +71,10 @@ experiment long_sections() {
                  .read = reading::ratio,
                  .beside = "TAS"}},
       .remark =
-          "After an interrupt one thread holds the lock, and whether the next one elides or takes it depends on which "
-          "of "
-          "its two looks, at either side of an abort, comes first after the release. The thesis takes the chance for "
-          "50:50. "
-          "Here nothing disturbs three threads that spin in turns of the same length, so that they fall in step.",
+          "After an interrupt one thread holds the lock. The next one looks at it twice, at either side of an abort. "
+          "Whether it elides or takes the lock depends on which look comes first after the release. The thesis takes "
+          "the chance for 50:50. Here nothing disturbs three threads that spin in turns of the same length, so that "
+          "they fall in step.",
   };
 }
 
@@ -112,8 +109,7 @@ experiment short_sections() {
                 over("HLE EXCH", "HLE TAS-T", 1, "Fig 2.7: no difference")},
       .remark =
           "A test-and-set is an exchange and a comparison. An elision costs 72 cycles in the L1; a lock costs 21, and "
-          "60 "
-          "more where another core had it last, three times of four: the two come out alike.",
+          "60 more if another core had it last, three times of four. The two are about equal.",
   };
 }
 

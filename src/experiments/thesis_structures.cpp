@@ -32,9 +32,9 @@ experiment bank() {
                 slightly("elision only", "TAS"),
                 answering(over("POSIX", "TAS", 50, at_least(1), "3.3.1: POSIX is a little ahead of TAS"))},
       .remark =
-          "Hardly any two sections meet but where two threads draw the same numbers, so that locks rank by what they "
-          "cost alone and by what a meeting costs. POSIX's waiters sleep, and pay for it here; nothing in the model "
-          "makes them faster than TAS, which was the cheaper one in the thesis's Fig 3.10 as well.",
+          "Two sections hardly ever conflict unless two threads draw the same numbers. So locks rank by their cost "
+          "alone and by the cost of a conflict. POSIX's waiters sleep, and pay for it here. Nothing in the model makes "
+          "them faster than TAS, which was the cheaper one in the thesis's Fig 3.10 as well.",
   };
 }
 
@@ -101,7 +101,7 @@ experiment list_sizes() {
       .facts = {share("HLE", 1000, quantity::abort_rate, 100, "3.3.3: 1000 items make elision impossible")},
       .remark =
           "Values are drawn from so many that lookups go through the whole list. The thesis takes the L1 for the bound "
-          "of what an attempt reads; its own Fig 3.2, to which the model is fitted, has reads of 64 KiB commit.",
+          "of what an attempt reads. In its own Fig 3.2, to which the model is fitted, reads of 64 KiB commit.",
   };
 }
 
@@ -125,9 +125,9 @@ experiment list_alignment() {
                 over("elision only", "elision only" + by_malloc, 100, at_least(1),
                      "D.2: otherwise not nearly as much")},
       .remark =
-          "The simulated heap gives each thread blocks from a list of its own, so that items of two threads seldom "
-          "share a line: 22 % of RTM's attempts abort with 0 % read, 19 % with aligned items, mostly at the first "
-          "item, which is the same one either way.",
+          "The simulated heap gives each thread blocks from a list of its own, so items of two threads seldom share a "
+          "line. With 0 % reads, 22 % of RTM's attempts abort; with aligned items, 19 %. Most abort at the first item, "
+          "which is the same one either way.",
   };
 }
 
@@ -148,9 +148,9 @@ experiment list_with_four_threads() {
                 share("HLE", 50, quantity::aborted_cycles, 64.61, "Table D.1")},
       .remark =
           "The thesis does not say at which share of reads its Table D.1 was taken: 50 % is assumed. Half of HLE's "
-          "aborts are at the lock that a thread has taken after an abort, most others at the first items, which "
-          "removals write; RTM alone hardly gets on there. Removals look for the oldest items, which stand first, so "
-          "that updates are short and TAS is fastest without reads.",
+          "aborts are at the lock that a thread has taken after an abort. Most others are at the first items, which "
+          "removals write; RTM alone makes little progress there. Removals look for the oldest items, which stand "
+          "first, so that updates are short and TAS is fastest without reads.",
   };
 }
 
@@ -205,12 +205,11 @@ experiment bucket_locks() {
       .facts = {},
   };
   made.remark =
-      "With 10 buckets 8 of 100 elisions abort: 6 meet an update of their bucket, mostly a removal near its front, and "
-      "2 "
-      "find its lock taken. With 100 buckets not one does. Threads with random numbers of their own meet no oftener; "
-      "what "
-      "met in the thesis is not known. There is less work between sections here (they are 59 % of all cycles with 100 "
-      "buckets, 31 % in the thesis), and with 100 buckets POSIX's waiters hardly ever sleep.";
+      "With 10 buckets 8 of 100 elisions abort. 6 conflict with an update of their bucket, mostly a removal near its "
+      "front; 2 find its lock taken. With 100 buckets not one aborts. Threads with random numbers of their own "
+      "conflict no oftener; what conflicted in the thesis is not known. There is less work between sections here: with "
+      "100 buckets they are 59 % of all cycles, and 31 % in the thesis. With 100 buckets POSIX's waiters hardly ever "
+      "sleep.";
   add_speedups(made.facts);
   add_ratios_without_posix(made.facts);
   add_growth(made.facts);
@@ -232,8 +231,8 @@ experiment single_bucket() {
       .variants = locks_of_the_thesis(four),
       .facts = {growth("TAS", 10, 1, exactly(13), source), growth("elision only", 10, 1, exactly(33), source)},
       .remark =
-          "Four threads take turns at one lock, with lists ten times as long: TAS loses both ways, RTM little more "
-          "than the length and a few aborts.",
+          "Four threads take turns at one lock, with lists ten times as long. TAS loses by both; RTM loses by the "
+          "length and a few aborts.",
   };
 }
 
@@ -261,8 +260,8 @@ experiment global_lock() {
                 over("HLE", "elision only", global, at_most(1), "3.3.4: HLE is behind RTM"),
                 growth("elision only", global, a_bucket, exactly(1), "3.3.4: RTM takes no lock")},
       .remark =
-          "The avalanche that the thesis describes is here: of some 450 aborts about 20 are conflicts of data, all "
-          "others are of threads that met the lock of one that had fallen back. But sections of a thousand buckets "
+          "The avalanche that the thesis describes is here. Of some 450 aborts about 20 are conflicts of data; all "
+          "others are of threads that found the lock taken after a fallback. But sections of a thousand buckets "
           "conflict once in 2000, and the lock is free again before most see it taken.",
   };
 }

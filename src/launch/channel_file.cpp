@@ -138,7 +138,7 @@ channel_file::channel_file(const contents& content) {
     if (errno == EFBIG) tried += ", for which the limit of file sizes (ulimit -f) is too small";
     remove();
   }
-  throw std::runtime_error("there is no place for the file that the program counts in; tried " + tried);
+  throw std::runtime_error("there is no folder for the file in which the program counts; tried " + tried);
 }
 
 bool channel_file::open_in(const std::string& folder) {

@@ -29,7 +29,7 @@ std::string line_of(const fs::path& file) {
 
 /// "0x4" or "4".
 std::uint64_t number_in(std::string_view text, const std::string& where) {
-  if (text.empty()) throw no_event(where + " cannot be read, or is empty; needed: a number");
+  if (text.empty()) throw no_event(where + " cannot be read, or is empty; allowed: a number");
   const bool is_hexadecimal = text.starts_with("0x");
   const std::string_view digits = text.substr(is_hexadecimal ? 2 : 0);
   std::uint64_t value = 0;
@@ -119,9 +119,9 @@ counted_event find_abort_event(const std::string& sources) {
   counted_event event;
   const std::uint64_t precision = number_in(line_of(source / "caps/max_precise"), source / "caps/max_precise");
   if (precision < min_precision)
-    throw no_event("the machine's counters do not tell the instruction here (" +
+    throw no_event("the machine's counters do not record the instruction here (" +
                    (source / "caps/max_precise").string() + " is " + std::to_string(precision) +
-                   ", needed: 2); a hypervisor may hide that they can");
+                   ", needed: 2); a hypervisor may hide this ability");
   event.precision = min_precision;
   event.type = static_cast<std::uint32_t>(number_in(line_of(source / "type"), source / "type"));
   put_terms(source, terms, event);

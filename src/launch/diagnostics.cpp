@@ -30,32 +30,32 @@ std::string sentence_of(const site_resolver& from, const site_resolver::diagnost
       diagnostic.place.name + (diagnostic.place.where.empty() ? std::string() : " (" + diagnostic.place.where + ")");
   switch (diagnostic.kind) {
     case diagnostic_kind::double_unlock:
-      return lock + " was unlocked though nobody held it, by " + where;
+      return lock + " was unlocked while no thread held it, by " + where;
     case diagnostic_kind::unlock_by_non_owner:
       return lock + " was unlocked by a thread that did not hold it, by " + where;
     case diagnostic_kind::destroyed_locked:
       return lock + " was destroyed or initialised again while a thread held it, by " + where;
     case diagnostic_kind::order_inversion:
       return lock + " was taken while one of site " + site_name(from, diagnostic.other_site) +
-             " was held, and elsewhere the other way round: threads can wait for each other for ever; by " + where;
+             " was held, and elsewhere in the other order: threads can deadlock; by " + where;
     case diagnostic_kind::wait_without_mutex:
-      return "a condition was waited for by a thread that did not hold its mutex, " + lock + ", by " + where;
+      return "a thread waited for a condition without holding its mutex, " + lock + ", by " + where;
     case diagnostic_kind::relock_by_owner:
       return lock +
-             " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
-             "comes, by " +
+             " was locked by the thread that held it; this thread waits until another thread unlocks it or its "
+             "deadline comes, by " +
              where + end_of_relock(waited_at_end, diagnostic.site);
     case diagnostic_kind::condition_of_two_processes:
-      return "a condition was waited for by threads of two processes, though its attributes say that it is of one "
+      return "threads of two processes waited for a condition whose attributes say that it belongs to one "
              "(pthread_condattr_setpshared), with " +
              lock + ", by " + where;
     case diagnostic_kind::priority_ignored:
       return "a thread with a real-time priority waited for " + lock +
              ", which ignores priorities under its policy, "
              "by " +
-             where + "; policies mutex, spin and libc heed them";
+             where + "; policies mutex, spin and libc respect them";
   }
-  return lock + " was used in a way that this txsync does not know, by " + where;
+  return lock + " was used in a way that this version of txsync does not know, by " + where;
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ elf_facts facts_of(int file, const std::string& path) {
   const elf_handle elf(elf_begin(file, ELF_C_READ_MMAP, nullptr));
   GElf_Ehdr header;
   if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr)
-    refuse(path, "is no program that this system knows");
+    refuse(path, "is not a program of a format that this system knows");
   elf_facts facts{header.e_ident[EI_CLASS], header.e_machine, {}};
   std::size_t segments = 0;
   elf_getphdrnum(elf.get(), &segments);
@@ -132,8 +132,8 @@ bool is_dynamic_linker(const std::string& path) {
 
 void check_rights(int file, const std::string& path) {
   struct stat about{};
-  if (fstat(file, &about) != 0) refuse(path, std::string("cannot be looked at: ") + std::strerror(errno));
-  const char* const why = "the dynamic linker takes no library into a program that has more rights than its user";
+  if (fstat(file, &about) != 0) refuse(path, std::string("cannot be examined: ") + std::strerror(errno));
+  const char* const why = "the dynamic linker preloads no library into a program with more rights than its user";
   if ((about.st_mode & S_ISUID) != 0) refuse(path, std::string("is set-user-ID: ") + why);
   if ((about.st_mode & S_ISGID) != 0 && (about.st_mode & S_IXGRP) != 0)
     refuse(path, std::string("is set-group-ID: ") + why);
@@ -144,15 +144,15 @@ void check_rights(int file, const std::string& path) {
 void check_kind(int file, const std::string& path) {
   const elf_facts facts = facts_of(file, path);
   if (facts.bits != own_facts().bits) {
-    refuse(path, std::string("is a ") + (facts.bits == ELFCLASS32 ? "32" : "64") + "-bit program, txsync is not");
+    refuse(path, std::string("is a ") + (facts.bits == ELFCLASS32 ? "32" : "64") + "-bit program, but txsync is not");
   }
   if (facts.machine != own_facts().machine) refuse(path, "is for another processor");
   if (facts.interpreter.empty()) {
     if (is_dynamic_linker(path)) return;  // `ld.so PROGRAM`: preloads as usual
-    refuse(path, "is a static program: without a dynamic linker its locks cannot be replaced; link it dynamically");
+    refuse(path, "is a static program: its locks cannot be replaced; link it dynamically");
   }
   if (facts.interpreter.find("musl") != std::string::npos) {
-    refuse(path, "uses another C library (" + facts.interpreter + "); txsync knows glibc only");
+    refuse(path, "uses another C library (" + facts.interpreter + "); txsync supports glibc only");
   }
 }
 
@@ -161,7 +161,7 @@ void check_kind(int file, const std::string& path) {
 void check_sanitizer(int file, const std::string& path, const std::string& preloaded) {
   const std::string library = sanitizer_of(file);
   if (library.empty() || preloaded.find(library.substr(0, library.find(".so"))) != std::string::npos) return;
-  refuse(path, "is built with a sanitizer, whose library must be loaded before txsync's: LD_PRELOAD=" + library +
+  refuse(path, "is built with a sanitizer; its library must be loaded before that of txsync: LD_PRELOAD=" + library +
                    " txsync run ...");
 }
 
@@ -178,8 +178,7 @@ void check_takes_library(const std::string& program, const std::string& preloade
   std::string path = program;
   for (unsigned depth = 0; depth < max_interpreters; ++depth) {
     const descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0)
-      refuse(path, std::string("cannot be read, so that its kind is not known: ") + std::strerror(errno));
+    if (file.get() < 0) refuse(path, std::string("cannot be read to find its kind: ") + std::strerror(errno));
     const std::string interpreter = script_interpreter(file.get(), path);
     if (interpreter.empty()) {
       check_rights(file.get(), path);
@@ -187,11 +186,10 @@ void check_takes_library(const std::string& program, const std::string& preloade
       check_sanitizer(file.get(), path, preloaded);
       return;
     }
-    if (!is_runnable_file(interpreter))
-      refuse(path, "asks for the interpreter " + interpreter + ", which cannot be run");
+    if (!is_runnable_file(interpreter)) refuse(path, "needs the interpreter " + interpreter + ", which cannot be run");
     path = interpreter;
   }
-  refuse(program, "is a script whose interpreters have no end");
+  refuse(program, "is a script whose interpreters are scripts, without end");
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -176,7 +176,7 @@ class counted_launch {
       into.hold_chains = std::move(chains.holds);
       if (chains.left_out != 0) {
         into.remarks.push_back("of " + plural(chains.left_out, "sum", "sums") +
-                               " of waits the call chains are not told: there is room for " +
+                               " of waits have no call chain: there is room for " +
                                std::to_string(preload::chain_area::max_chains));
       }
     }
@@ -207,7 +207,7 @@ class counted_launch {
     constexpr std::size_t max_named = 8;
     const std::vector<std::string>& all = into.without_library;
     for (std::size_t i = 0; i < std::min(all.size(), max_named); ++i)
-      into.remarks.push_back("a program that was started could not load " + std::string(library_name) +
+      into.remarks.push_back("a program that the program started could not load " + std::string(library_name) +
                              ", and was not counted or did not run: " + all[i]);
     if (all.size() > max_named)
       into.remarks.push_back("so could " + plural(all.size() - max_named, "further program", "further programs") +
@@ -218,8 +218,7 @@ class counted_launch {
     const channel::head& head = channel_.head();
     // relaxed, here and below: the program has ended
     if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
-      into.remarks.push_back("nothing was counted: no process of the program took the library " +
-                             std::string(library_name));
+      into.remarks.push_back("nothing was counted: no process of the program loaded " + std::string(library_name));
     } else if (!is_counting(settings_.policies)) {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
@@ -238,8 +237,8 @@ class counted_launch {
     into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
     if (into.threads_unknown)
       into.remarks.emplace_back(
-          "some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk keeps "
-          "them from their counters");
+          "some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk denies "
+          "them their counters");
   }
 
   /// What else found no room.
@@ -251,9 +250,9 @@ class counted_launch {
                              (resolver_.refused() == 1 ? "was" : "were") + " not counted");
     }
     if (const std::uint64_t lost = head.locks_without_room.load(std::memory_order_relaxed); lost != 0) {
-      into.remarks.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
-                             " not counted and had the default policy: a process remembers 32768 places that make "
-                             "locks");
+      into.remarks.push_back(
+          plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
+          " not counted and had the default policy: a process remembers 32768 places that create locks");
     }
     const std::uint32_t diagnostics = head.diagnostics_given.load(std::memory_order_relaxed);
     if (diagnostics > channel::head::max_diagnostics) {

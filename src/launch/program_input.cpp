@@ -41,7 +41,7 @@ program_input::program_input(const std::optional<std::string>& path) {
     throw cannot_start(not_readable, *path + " cannot be read: " + std::strerror(errno));
   if (!is_for_many(about))
     throw cannot_start(not_readable, *path +
-                                         " is no regular file, and each run reads its input from the beginning; "
+                                         " is not a regular file, but each run reads its input from the beginning; "
                                          "allowed: a regular file, or /dev/null");
   fcntl(file_.get(), F_SETFL, 0);
 }

@@ -84,15 +84,15 @@ std::string why_refused(int error, const std::string& paranoid) {
     case EPERM:
       if (std::strtol(paranoid.c_str(), nullptr, 10) > 2)
         return "kernel.perf_event_paranoid is " + paranoid +
-               ", which keeps users from sampling; allowed: as root, or sudo sysctl kernel.perf_event_paranoid=2";
-      return "this process may not sample; a container needs --cap-add PERFMON and a seccomp profile with "
+               ", which forbids sampling to users; allowed: as root, or sudo sysctl kernel.perf_event_paranoid=2";
+      return "this process is not allowed to sample; a container needs --cap-add PERFMON and a seccomp profile with "
              "perf_event_open";
     case ENOSYS:
       return "the kernel has no perf_event_open()";
     case EMFILE:
       return "sampling needs an open file for each CPU; allowed: a greater limit (ulimit -n)";
     case EBUSY:
-      return "another program keeps the counters to itself";
+      return "another program uses the counters exclusively";
     case ENOENT:
     case EOPNOTSUPP:
     case EINVAL:
@@ -165,7 +165,8 @@ void sampler::open(const counted_event& event) {
     }
     ring opened_ring{descriptor(static_cast<int>(opened))};
     if (!opened_ring.is_mapped()) {
-      why_not_ = "no memory for samples may be locked; allowed: as root, or a greater kernel.perf_event_mlock_kb";
+      why_not_ =
+          "this process may not lock memory for samples; allowed: as root, or a greater kernel.perf_event_mlock_kb";
       return;
     }
     rings_.push_back(std::move(opened_ring));

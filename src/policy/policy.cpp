@@ -27,17 +27,17 @@ constexpr named_policy by_name[] = {
      "the program's own locks, counted",
      {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off, warm_up_kind::off}},
     {"mutex", "a mutex that parks; the built-in default", built_in},
-    {"spin", "a spin lock that starves no thread: waiters spin long, then stand in line", with_lock(lock_kind::spin)},
+    {"spin", "a spin lock that starves no thread: waiters spin long, then queue", with_lock(lock_kind::spin)},
     {"tatas", "the papers' spin lock, test and test-and-set with backoff: a waiter may starve",
      with_lock(lock_kind::tatas)},
-    {"ticket", "a ticket lock, fair, that parks waiters beyond the cores", with_lock(lock_kind::ticket)},
-    {"fifo-ticket", "a ticket lock, strictly first come first served: for no more threads than cores",
+    {"ticket", "a fair ticket lock that parks the waiters that exceed the cores", with_lock(lock_kind::ticket)},
+    {"fifo-ticket", "a strict first-come, first-served ticket lock; for at most as many threads as cores",
      with_lock(lock_kind::fifo_ticket)},
     {"as-mutex",
-     "reader-writer locks as mutexes: a program whose readers meet inside one hangs",
+     "reader-writer locks as mutexes; a program whose readers wait for each other inside one hangs",
      {lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::off}},
     {"warm",
-     "ticket locks whose waiters run ahead in attempts that always abort, where the machine has them and it pays",
+     "ticket locks with warm-up: waiters run ahead in always-abort attempts, where the machine has them and it pays",
      {lock_kind::ticket, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::standard}},
     {"elide",
      "mutexes and reader-writer locks that run as hardware transactions where the machine has them and it pays",
@@ -114,8 +114,8 @@ std::string warning_of(const policy_set& set) {
   const bool some =
       std::any_of(set.sites.begin(), set.sites.end(), [&](const auto& one) { return excludes_readers(one.second); });
   if (!some && !excludes_readers(set.defaults)) return {};
-  return "rwlock = \"as-mutex\" lets one reader in at a time: "
-         "a program whose readers wait for each other inside a lock hangs";
+  return "rwlock = \"as-mutex\" admits one reader at a time: a program whose readers wait for each other inside a lock "
+         "hangs";
 }
 
 std::optional<policy_set> find_named(std::string_view name) {

@@ -84,7 +84,7 @@ class reader {
 
   void read_schema(const toml::node& value) {
     if (const auto number = value.value_exact<std::int64_t>(); !number || *number != schema) {
-      wrong(value.source(), "schema is not one that this txsync knows; allowed: schema = 1");
+      wrong(value.source(), "schema is unknown to this version of txsync; allowed: schema = 1");
     }
   }
 
@@ -106,7 +106,7 @@ class reader {
         into.sites.emplace_back(name, read_choices(*table, packed{}, "site.\"" + name + "\"", name));
       } else {
         wrong(value.source(), "'site." + name + "' is " + type_name(value) +
-                                  " rather than a table; allowed: [site.\"NAME\"], in quotes where the name has dots");
+                                  " rather than a table; allowed: [site.\"NAME\"], with quotes if the name has dots");
       }
     }
   }
@@ -150,7 +150,7 @@ class reader {
     if (const auto said = value.value_exact<bool>()) {
       into = *said;
     } else {
-      wrong(value.source(), "counting is " + type_name(value) + " rather than a truth value; allowed: true, false");
+      wrong(value.source(), "counting is " + type_name(value) + " rather than a boolean; allowed: true, false");
     }
   }
 
@@ -195,17 +195,17 @@ void refuse_strangers(const std::string& path, const struct stat& file) {
     refuse(path, "belongs to user " + std::to_string(file.st_uid) + "; allowed: your own files and root's");
   }
   if ((file.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    refuse(path, "can be written by others; allowed: after chmod go-w");
+    refuse(path, "is writable by other users; allowed: only its owner may write it (chmod go-w)");
   }
   std::error_code error;
   const std::string folder = std::filesystem::canonical(path, error).parent_path();
   struct stat about{};
-  if (error || stat(folder.c_str(), &about) != 0) refuse(path, "its folder cannot be looked at");
+  if (error || stat(folder.c_str(), &about) != 0) refuse(path, "is in a folder that cannot be examined");
   // In a folder with the sticky bit (/tmp), users cannot replace each other's files.
   const bool others_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (about.st_mode & S_ISVTX) == 0;
   if (others_write || !is_trusted_owner(about.st_uid)) {
     refuse(path,
-           "stands in a folder that others can write to (" + folder + "); allowed: a folder of your own or root's");
+           "is in a folder that other users can write to (" + folder + "); allowed: a folder of your own or root's");
   }
 }
 
@@ -215,7 +215,7 @@ std::string read_trusted(const std::string& path) {
   struct stat about{};
   if (file.number < 0 || fstat(file.number, &about) != 0)
     refuse(path, std::string("cannot be read: ") + std::strerror(errno));
-  if (!S_ISREG(about.st_mode)) refuse(path, "is no regular file; allowed: a policy file");
+  if (!S_ISREG(about.st_mode)) refuse(path, "is not a regular file; allowed: a policy file");
   refuse_strangers(path, about);
   std::string text;
   char part[65536];
@@ -225,7 +225,7 @@ std::string read_trusted(const std::string& path) {
     if (got < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) return text;
     text.append(part, static_cast<std::size_t>(got));
-    if (text.size() > max_bytes) refuse(path, "is too long for a policy file; allowed: 4 MiB");
+    if (text.size() > max_bytes) refuse(path, "is too long for a policy file; allowed: at most 4 MiB");
   }
 }
 

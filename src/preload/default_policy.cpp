@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
 const counting_library this_library = counting_library::preloaded;
-const char* const without_file = "its locks have the default policy and are not counted";
+const char* const without_file = "its locks get the default policy and are not counted";
 
 void begin_in(head& file) noexcept {
   // relaxed: read by threads that have found the file open

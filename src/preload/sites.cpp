@@ -158,7 +158,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
 constexpr const char* words_of(diagnostic_kind kind) noexcept {
   switch (kind) {
     case diagnostic_kind::double_unlock:
-      return "a lock was unlocked that nobody held";
+      return "a lock was unlocked while no thread held it";
     case diagnostic_kind::unlock_by_non_owner:
       return "a lock was unlocked by a thread that did not hold it";
     case diagnostic_kind::destroyed_locked:
@@ -166,11 +166,11 @@ constexpr const char* words_of(diagnostic_kind kind) noexcept {
     case diagnostic_kind::order_inversion:
       return "two locks are taken in both orders";
     case diagnostic_kind::wait_without_mutex:
-      return "a condition wait by a thread that did not hold the mutex";
+      return "a thread waits for a condition without holding its mutex";
     case diagnostic_kind::relock_by_owner:
-      return "a thread locks a mutex that it holds, and waits until another thread unlocks it or its deadline comes";
+      return "a thread locks a mutex that it holds; it waits until another thread unlocks it or its deadline comes";
     case diagnostic_kind::condition_of_two_processes:
-      return "a condition is used by two processes, and its attributes say that it is of one";
+      return "two processes use a condition whose attributes say that it belongs to one";
     case diagnostic_kind::priority_ignored:
       return "a thread with a real-time priority waits for a lock that ignores priorities";
   }

@@ -122,7 +122,7 @@ std::string attempts_section(const json& document) {
                 places);
   }
   if (!ends.empty()) {
-    html += heading("What attempts were doing as they ended") +
+    html += heading("What attempts did when they ended") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th>by</th><th class=\"n\">of the sampled "
                 "aborts</th><th>code</th>",

@@ -127,10 +127,9 @@ std::string comparisons_section(const json& document) {
   std::string html = "<section>" + heading("What was compared");
   html += "<p class=\"note\">" + escaped(text_of(*tune, "metric")) + "; " +
           (lower_is_better(*tune) ? "lower" : "higher") +
-          " is better. The first row of each table is what the others are held against: the ratio is formed in each "
-          "round, the "
-          "table has its median and the interval of that. More than 1 is better. The longest wait is that of a single "
-          "thread for a lock, the median over the rounds.</p>\n";
+          " is better. The first row of each table is what the others are compared with. The ratio is formed in each "
+          "round; the table has its median and the median's interval. More than 1 is better. The longest wait is that "
+          "of a single thread for a lock, the median over the rounds.</p>\n";
   for (const json& one : part_of(*tune, "refused")) {
     html += "<p>" + escaped("'" + text_of(one, "candidate") + "' was refused: " + text_of(one, "reason")) + ".</p>\n";
   }

@@ -95,10 +95,10 @@ std::vector<std::string> doubts::sentences() const {
   std::vector<std::string> list;
   if (read_in_vain_)
     list.emplace_back(
-        "the program reads its standard input, which is empty in every run, so that it may have had no work; --input "
-        "FILE gives each run a file (/dev/null: an empty one)");
+        "the program reads its standard input, which is empty: it may have no work; --input FILE gives it a file "
+        "(/dev/null: an empty one)");
   if (!without_library_.empty())
-    list.push_back("a program that is started within keeps its own locks, or does not run, under every policy: " +
+    list.push_back("under every policy, a program that it starts keeps its own locks or does not run: " +
                    *without_library_.begin());
   put_short(list);
   put_statuses(list);
@@ -112,8 +112,8 @@ void doubts::put_short(std::vector<std::string>& list) const {
   if (median >= short_run_seconds) return;
   char words[160];
   std::snprintf(words, sizeof words,
-                "a run takes %.2g ms, of which the start and the end of the process are a good part: give it more "
-                "work, tenths of a second or more",
+                "a run takes %.2g ms, and much of it is the process's start and end: give it more work, tenths of a "
+                "second or more",
                 1000 * median);
   list.emplace_back(words);
 }
@@ -136,7 +136,7 @@ void doubts::put_statuses(std::vector<std::string>& list) const {
              ", the first of '" + by_configuration.begin()->first + "'";
   }
   list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
-                 " in all others: not all runs did the same work, or a policy breaks the program");
+                 " in all others. Not all runs did the same work, or a policy breaks the program");
 }
 
 /// If the runs of the reference already differ, policies are not the reason.

@@ -23,8 +23,8 @@ constexpr parameter bank_keys[] = {
     {"locking", lock_an_account, lock_an_account, lock_for_all, "account: a lock each; global: one for all",
      bank_lockings},
     {"draws", 0, 0, 2,
-     "own: each thread has random numbers of its own; shared: one generator for all threads, without a lock; "
-     "partitioned: each thread goes through a part of the accounts",
+     "own: a random generator per thread; shared: one generator for all threads, without a lock; partitioned: each "
+     "thread uses a part of the accounts",
      bank_drawings},
 };
 

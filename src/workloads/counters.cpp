@@ -11,9 +11,8 @@ constexpr const char* layouts[] = {"single", "per-core-unaligned", "per-core-ali
 
 constexpr parameter keys[] = {
     {"layout", single, single, global,
-     "single: one counter, one lock; per-core-unaligned: counters side by side, a lock each; per-core-aligned: "
-     "counters "
-     "on lines of their own, a lock each; per-core-global: the same under one lock",
+     "single: one counter, one lock; per-core-unaligned: adjacent counters, a lock each; per-core-aligned: counters on "
+     "separate lines, a lock each; per-core-global: these under one lock",
      layouts},
     {"counters", 4, 1, 1024, "counters of the per-core layouts; thread i uses counter i modulo this"},
 };

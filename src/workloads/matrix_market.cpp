@@ -137,7 +137,7 @@ class reader {
       for (; at < kept_.size() && kept_[at].row == row; ++at) {
         if (at != first && kept_[at].column == kept_[at - 1].column) {
           throw matrix_error(source_ + ": row " + std::to_string(row + 1) + ", column " +
-                             std::to_string(kept_[at].column + 1) + " is there twice");
+                             std::to_string(kept_[at].column + 1) + " appears twice");
         }
         size += std::abs(kept_[at].value);
       }

@@ -173,7 +173,7 @@ const char* value_set::complaint() const {
   if (sum != 0) return "other values are there than were inserted and not removed";
   if (!shape_.unique) return nullptr;
   std::sort(seen.begin(), seen.end());
-  return std::adjacent_find(seen.begin(), seen.end()) == seen.end() ? nullptr : "a value is there twice";
+  return std::adjacent_find(seen.begin(), seen.end()) == seen.end() ? nullptr : "a value appears twice";
 }
 
 const char* value_set::walk(unsigned chain, std::uint64_t most, std::vector<std::uint32_t>& into) const {

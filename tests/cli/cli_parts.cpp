@@ -301,11 +301,11 @@ TEST(abort_samples, are_taken_where_attempts_work) {
 TEST(tune_table, says_how_long_a_long_tuning_takes) {
   EXPECT_EQ(cli::expectation_words({1, 60, 300}), "");
   EXPECT_EQ(cli::expectation_words({1.2345, 84.1, 372}),
-            "a run takes 1.23 s, and all of it about 2 to 7 minutes; --time SECONDS bounds it");
+            "one run takes 1.23 s; the whole command takes about 2 to 7 minutes; --time SECONDS limits it");
   EXPECT_EQ(cli::expectation_words({20, 600, 600}),
-            "a run takes 20 s, and all of it about 10 minutes; --time SECONDS bounds it");
+            "one run takes 20 s; the whole command takes about 10 minutes; --time SECONDS limits it");
   EXPECT_EQ(cli::expectation_words({60, 4200, 18600}),
-            "a run takes 60 s, and all of it about 1.2 to 5.2 hours; --time SECONDS bounds it");
+            "one run takes 60 s; the whole command takes about 1.2 to 5.2 hours; --time SECONDS limits it");
 }
 
 TEST(abort_samples, are_missing_for_a_reason) {
@@ -321,15 +321,15 @@ TEST(abort_samples, are_missing_for_a_reason) {
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "it is not allowed"});
   samples = {};
   samples.lost = 10;
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "all 10 samples of aborts were lost"});
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "all 10 abort samples were lost"});
   samples = {};
   samples.samples = 90;
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{});
   samples.lost = 10;
   samples.damaged = 1;
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples),
-            (cli::words{"10 of 100 samples of aborts were lost: they came too fast",
-                        "1 damaged records of samples of aborts were passed over"}));
+            (cli::words{"10 of 100 abort samples were lost: they came too fast",
+                        "1 damaged records of abort samples were skipped"}));
 }
 
 TEST(abort_ends, are_shares_by_line_by_function_and_by_caller) {
@@ -337,11 +337,19 @@ TEST(abort_ends, are_shares_by_line_by_function_and_by_caller) {
                                                         {"put (db.cpp:12)", "serve (shop.cpp:9)", 10, "lock-busy"},
                                                         {"put (db.cpp:19)", "", 40, "conflict"}};
   EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, ends); }),
-            "\nWhat attempts were doing as they ended, as part of the aborts that were sampled\n"
-            "  by line\n    60.0 %  put (db.cpp:12)\n    40.0 %  put (db.cpp:19)\n"
-            "  by function\n   100.0 %  put\n"
-            "  by caller\n    60.0 %  put from serve\n    40.0 %  (not known)\n"
-            "  by line and cause\n    50.0 %  put (db.cpp:12): conflict\n    40.0 %  put (db.cpp:19): conflict\n"
+            "\n"
+            "What attempts did when they ended, as a share of the sampled aborts\n"
+            "  by line\n"
+            "    60.0 %  put (db.cpp:12)\n"
+            "    40.0 %  put (db.cpp:19)\n"
+            "  by function\n"
+            "   100.0 %  put\n"
+            "  by caller\n"
+            "    60.0 %  put from serve\n"
+            "    40.0 %  (not known)\n"
+            "  by line and cause\n"
+            "    50.0 %  put (db.cpp:12): conflict\n"
+            "    40.0 %  put (db.cpp:19): conflict\n"
             "    10.0 %  put (db.cpp:12): lock-busy\n");
   EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, {}); }), "");
 }

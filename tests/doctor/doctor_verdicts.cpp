@@ -35,9 +35,8 @@ std::string verdict_text(const doctor::machine_report& report) {
 }
 
 const std::string taa_risk =
-    "risk         On CPUs that have TSX asynchronous abort (CVE-2019-11135) transactions let one program read "
-    "another's "
-    "data out of the CPU's buffers; the kernel's clearing of buffers does not cover sibling hardware threads.\n";
+    "risk         On CPUs with TSX asynchronous abort (CVE-2019-11135), transactions let one program read another's "
+    "data from the CPU's buffers. The kernel clears these buffers, but not for sibling hardware threads.\n";
 
 class DoctorVerdicts : public testing::Test {
  protected:
@@ -94,15 +93,14 @@ TEST_F(DoctorVerdicts, AlwaysAbortsThoughClaimed) {
   script.begin_is(begin_nature::always_aborts);
   const doctor::machine_report report = examined();
   EXPECT_EQ(report.verdict.kind, verdict_kind::always_aborts);
-  EXPECT_EQ(verdict_text(report),
-            "verdict      always-aborts\n"
-            "             The CPU's XBEGIN always aborts: 0 of 100 one-store attempts committed, 100 aborted with "
-            "status 0.\n"
-            "why          CPUID offers RTM and has no RTM_ALWAYS_ABORT, so something below the claim has switched it "
-            "off.\n"
-            "remedy       If the firmware allows it, boot with tsx=on on the kernel's command line, or tsx=auto (the "
-            "default from Linux 7.0 on), which switches it on for CPUs without TSX asynchronous abort only.\n" +
-                taa_risk);
+  EXPECT_EQ(
+      verdict_text(report),
+      "verdict      always-aborts\n"
+      "             The CPU's XBEGIN always aborts: 0 of 100 one-store attempts committed, 100 aborted with status 0.\n"
+      "why          CPUID offers RTM and has no RTM_ALWAYS_ABORT, so something below the claim has switched it off.\n"
+      "remedy       If the firmware allows it, boot with tsx=on on the kernel's command line, or with tsx=auto "
+      "(default since Linux 7.0; on only without TSX asynchronous abort).\n" +
+          taa_risk);
 }
 
 TEST_F(DoctorVerdicts, AlwaysAbortsThoughClaimedInAVirtualMachine) {
@@ -124,8 +122,8 @@ TEST_F(DoctorVerdicts, AlwaysAbortsUnclaimed) {
             "             The CPU's XBEGIN always aborts: 100 of 100 tries aborted, 100 of them with status 0.\n"
             "why          There is no RTM in CPUID, but the instruction is there: transactions are switched off, not "
             "missing, by the firmware or this kernel, whose default before Linux 7.0 is tsx=off.\n"
-            "remedy       If you can, boot with tsx=on on the kernel's command line, or tsx=auto (the default from "
-            "Linux 7.0 on), which switches it on for CPUs without TSX asynchronous abort only.\n" +
+            "remedy       If you can, boot with tsx=on on the kernel's command line, or with tsx=auto (default since "
+            "Linux 7.0; on only without TSX asynchronous abort).\n" +
                 taa_risk);
 }
 
@@ -137,9 +135,9 @@ TEST_F(DoctorVerdicts, AlwaysAbortsUnclaimedInAVirtualMachine) {
             "             The CPU's XBEGIN always aborts: 100 of 100 tries aborted, 100 of them with status 0.\n"
             "why          There is no RTM in CPUID, but the instruction is there: transactions are switched off, not "
             "missing, by the host's kernel or the hypervisor (KVMKVMKVM).\n"
-            "remedy       If you can: on the host, boot with tsx=on on the kernel's command line, or tsx=auto (the "
-            "default from Linux 7.0 on), which switches it on for CPUs without TSX asynchronous abort only; then give "
-            "the guest a CPU model with RTM (for example host passthrough).\n" +
+            "remedy       If you can: on the host, boot with tsx=on on the kernel's command line, or with tsx=auto "
+            "(default since Linux 7.0; on only without TSX asynchronous abort). Then give the guest a CPU model with "
+            "RTM (for example host passthrough).\n" +
                 taa_risk);
 }
 
@@ -157,14 +155,14 @@ TEST_F(DoctorVerdicts, SwitchedOffByMicrocode) {
 TEST_F(DoctorVerdicts, DisabledByTheKernelsCommandLine) {
   script.files().put("/proc/cmdline", "BOOT_IMAGE=/vmlinuz ro tsx=on quiet tsx=off\n");
   script.begin_is(begin_nature::always_aborts);
-  EXPECT_EQ(verdict_text(examined()),
-            "verdict      disabled-by-kernel\n"
-            "             Hardware transactions are disabled by the kernel: tsx=off is on its command line.\n"
-            "why          There is no RTM in CPUID, and XBEGIN always aborts (100 of 100 tries, 100 of them with "
-            "status 0).\n"
-            "remedy       Take tsx=off away; boot with tsx=on on the kernel's command line, or tsx=auto (the default "
-            "from Linux 7.0 on), which switches it on for CPUs without TSX asynchronous abort only.\n" +
-                taa_risk);
+  EXPECT_EQ(
+      verdict_text(examined()),
+      "verdict      disabled-by-kernel\n"
+      "             Hardware transactions are disabled by the kernel: tsx=off is on its command line.\n"
+      "why          There is no RTM in CPUID, and XBEGIN always aborts (100 of 100 tries, 100 of them with status 0).\n"
+      "remedy       Take tsx=off away; boot with tsx=on on the kernel's command line, or with tsx=auto (default since "
+      "Linux 7.0; on only without TSX asynchronous abort).\n" +
+          taa_risk);
 }
 
 TEST_F(DoctorVerdicts, DisabledByTheKernelsMitigation) {
@@ -175,8 +173,8 @@ TEST_F(DoctorVerdicts, DisabledByTheKernelsMitigation) {
             "verdict      disabled-by-kernel\n"
             "             Hardware transactions are disabled by the kernel: it says \"Mitigation: TSX disabled\".\n"
             "why          There is no RTM in CPUID.\n"
-            "remedy       To have them in spite of that, boot with tsx=on on the kernel's command line, or tsx=auto "
-            "(the default from Linux 7.0 on), which switches it on for CPUs without TSX asynchronous abort only.\n" +
+            "remedy       To have them in spite of that, boot with tsx=on on the kernel's command line, or with "
+            "tsx=auto (default since Linux 7.0; on only without TSX asynchronous abort).\n" +
                 taa_risk);
 }
 

@@ -203,7 +203,7 @@ class Lab(unittest.TestCase):
         for arguments, says in (((), "an experiment is missing; allowed: all, thesis-write-capacity"),
                                 (("thesis-write-capacty",), "did you mean 'thesis-write-capacity'?"),
                                 (("all", "thesis-malloc"), "unknown experiment 'all'"),
-                                (("thesis-malloc", "thesis-malloc"), "'thesis-malloc' is there twice"),
+                                (("thesis-malloc", "thesis-malloc"), "'thesis-malloc' is given twice"),
                                 (("thesis-malloc", "--seed", "x"), "--seed: 'x'")):
             with self.subTest(arguments=arguments):
                 done = call("lab", *arguments)

@@ -136,7 +136,7 @@ TEST_F(Executables, ProgramsOfOtherMachinesAreRefused) {
   bytes.close();
   expect_refused(program, "is for another processor");
   expect_refused(file("broken", std::string("\177ELF") + std::string(10, '\0')),
-                 "is no program that this system knows");
+                 "is not a program of a format that this system knows");
 }
 
 TEST_F(Executables, StaticProgramsAreRefused) {

@@ -203,7 +203,7 @@ class ProfileFiles(programs.WithPrograms):
                                  site["contended"] + site.get("failed_waits", 0), site["name"])
 
     def test_a_policy_that_may_hang_a_program_is_warned_of(self):
-        warning = 'rwlock = "as-mutex" lets one reader in at a time: a program whose readers wait for each other inside a lock hangs'
+        warning = 'rwlock = "as-mutex" admits one reader at a time: a program whose readers wait for each other inside a lock hangs'
         for policy, (document, _, table) in self.runs.items():
             with self.subTest(policy=policy):
                 self.assertEqual(f"remark: {warning}\n" in table, policy == "as-mutex", table)
@@ -316,7 +316,7 @@ class ProfileFiles(programs.WithPrograms):
         for options in (["--folded", "-", "--pprof", "-"], ["--json", "-", "--trace", "-"]):
             done = call("run", *options, "--", self.contended)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
-            self.assertIn(f"{options[2]}: '-' is there twice", done.stderr)
+            self.assertIn(f"{options[2]}: '-' is given twice", done.stderr)
 
     def test_bad_options_are_refused_before_the_program_starts(self):
         mark = self.folder / "started"

@@ -142,7 +142,7 @@ class Linked(unittest.TestCase):
         other = self.folder / "channel"
         other.write_bytes(b"\1" * 1_000_000)
         done = alone("orders", "snapshot", TXSYNC_CHANNEL=str(other))
-        self.assertRegex(done.stderr, r"^txsync: process \d+ has another txsync than its launcher: .*\n$")
+        self.assertRegex(done.stderr, r"^txsync: process \d+ has another version of txsync than its launcher: .*\n$")
         self.assertIn("shop.orders: 3", done.stdout.splitlines())
 
     # ---- policies
@@ -187,7 +187,7 @@ class Linked(unittest.TestCase):
         file = self.write('[site."shop.orders"]\nlock = "ticket"\n', mode=0o666)
         for done in alone("orders", TXSYNC_POLICY=file), alone(file, "orders"):
             self.assertIn("shop.orders 00000000\n", done.stdout)
-            self.assertIn(f"{file}: can be written by others; allowed: after chmod go-w\n", done.stdout + done.stderr)
+            self.assertIn(f"{file}: is writable by other users; allowed: only its owner may write it (chmod go-w)\n", done.stdout + done.stderr)
         os.chmod(file, 0o600)
         if os.geteuid() != 0:
             return

@@ -483,7 +483,7 @@ class RunPrograms(WithPrograms):
         program = self.program("misuse", MISUSE)
         for how, says, caller in (("stranger", "by a thread that did not hold it", "unlock_it@misuse.c:"),
                                   ("destroy", "was destroyed or initialised again", "main@misuse.c:"),
-                                  ("order", "and elsewhere the other way round", "other_way@misuse.c:")):
+                                  ("order", "and elsewhere in the other order", "other_way@misuse.c:")):
             with self.subTest(how=how):
                 done = call("run", "--check-order", "--", program, how)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -516,7 +516,7 @@ class RunPrograms(WithPrograms):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 remarks = [line for line in done.stderr.splitlines() if "could not load libtxsync-preload.so" in line]
                 self.assertEqual(len(remarks), 1, done.stderr)
-                self.assertRegex(remarks[0], rf"^remark: a program that was started .*: {self.folder}/(\./)?static_within is a static program: ")
+                self.assertRegex(remarks[0], rf"^remark: a program that the program started .*: {self.folder}/(\./)?static_within is a static program: ")
         foreign = self.program("foreign", "int main(void) { return 0; }", "-Wl,--dynamic-linker=/nowhere/ld-musl-x86_64.so.1")
         done = call("run", "--", "sh", "-c", foreign)
         self.assertEqual(done.returncode, 127, done.stderr)
@@ -548,7 +548,7 @@ class RunPrograms(WithPrograms):
                 environment.pop("LD_PRELOAD", None)
                 done = call("run", "--", program, env=environment)
                 self.assertEqual(done.returncode, 126, done.stderr)
-                self.assertRegex(done.stderr, "is built with a sanitizer, .*: LD_PRELOAD=lib[at]san.so[.0-9]* txsync run")
+                self.assertRegex(done.stderr, "is built with a sanitizer; .*: LD_PRELOAD=lib[at]san.so[.0-9]* txsync run")
                 library = done.stderr.split("LD_PRELOAD=")[1].split()[0]
                 done = call("run", "--limit", "50", "--", program, env={**environment, "LD_PRELOAD": library})
                 self.assertEqual((done.returncode, done.stdout), (0, "800\n"), done.stderr)

@@ -395,7 +395,7 @@ class RunThreads(programs.WithPrograms):
             with self.subTest(policy=policy):
                 _, _, table = self.run_it(program, options=("--policy", policy))
                 self.assertNotIn("locks taken by", table)
-                self.assertIn("remark: some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk keeps them from their counters", table)
+                self.assertIn("remark: some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk denies them their counters", table)
 
     def test_a_lock_that_ignores_priorities_says_so(self):
         program = self.program("priorities", PRIORITIES)
@@ -412,7 +412,7 @@ class RunThreads(programs.WithPrograms):
         for policy in programs.policies():
             with self.subTest(policy=policy):
                 _, _, table = self.run_it(program, options=("--policy", policy))
-                self.assertRegex(table, r"notice: [^\n]* by the thread that held it, which waits until "
+                self.assertRegex(table, r"notice: [^\n]* by the thread that held it; this thread waits until "
                                         r"[^\n]*its deadline comes, by main@")
 
     def test_a_mutex_that_its_owner_takes_again_is_told_to_wait_still_only_where_it_does(self):
@@ -421,11 +421,11 @@ class RunThreads(programs.WithPrograms):
             with self.subTest(policy=policy):
                 _, _, table = self.run_it(program, options=("--policy", policy))
                 notices = [line for line in table.splitlines() if line.startswith("notice: ")]
-                self.assertTrue(any("was locked by the thread that held it, which waits until another thread unlocks it" in one for one in notices), table)
+                self.assertTrue(any("was locked by the thread that held it; this thread waits until another thread unlocks it" in one for one in notices), table)
                 for words in ("ever", "still waited"):
                     self.assertFalse([one for one in notices if words in one], table)
                 done = programs.call("run", "--policy", policy, "--limit", "0.4", "--", program, "alone")
-                self.assertRegex(done.stderr, r"(?m)^notice: [^\n]* by the thread that held it, [^\n]*; when the run ended, a thread still waited there$")
+                self.assertRegex(done.stderr, r"(?m)^notice: [^\n]* by the thread that held it; [^\n]*; when the run ended, a thread still waited there$")
 
     def test_a_fibre_gives_up_in_one_thread_what_it_took_in_another(self):
         program = self.program("moving_fibre", MOVING_FIBRE)
@@ -436,7 +436,7 @@ class RunThreads(programs.WithPrograms):
                 with self.subTest(policy=policy, options=options):
                     _, output, table = self.run_it(program, options=("--policy", policy, *options))
                     self.assertEqual(output, plain)
-                    self.assertNotIn("the other way round", table)
+                    self.assertNotIn("in the other order", table)
                     self.assertRegex(table, r"notice: a lock of site first in moving_fibre was unlocked by a thread that did not hold it, by unlock_it@")
 
     def test_a_lock_that_another_thread_gives_up_is_not_taken_for_held(self):
@@ -445,7 +445,7 @@ class RunThreads(programs.WithPrograms):
             for word in ((), ("recursive",)):
                 with self.subTest(policy=policy, word=word):
                     _, _, table = self.run_it(program, *word, options=("--policy", policy, "--check-order"))
-                    self.assertNotIn("the other way round", table)
+                    self.assertNotIn("in the other order", table)
 
 
 if __name__ == "__main__":

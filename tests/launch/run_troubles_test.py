@@ -51,7 +51,7 @@ class Troubles(unittest.TestCase):
         self.assertRegex(done.stdout, rf"\A{TURNS} \d+\nshop\.orders 00000000\n\Z")
         run = self.document()["run"]
         self.assertEqual(len(run["remarks"]), 1, run)
-        self.assertRegex(run["remarks"][0], r"^some threads were not counted, .* a full disk keeps them from their counters$")
+        self.assertRegex(run["remarks"][0], r"^some threads were not counted, .* a full disk denies them their counters$")
 
     def paused(self, *deeds):
         """A launcher, and the process of its program, which stands before its first lock."""

@@ -312,7 +312,7 @@ class Top(programs.WithPrograms):
     def test_what_there_is_no_such_program(self):
         ended = subprocess.Popen(["/bin/true"])
         ended.wait()
-        for word, text in ((ended.pid, "no process"), ("0", "is not the number of a process"), ("99999999999", "is not the number")):
+        for word, text in ((ended.pid, "no process"), ("0", "is not a process number"), ("99999999999", "is not a process number")):
             done = top("--once", word)
             self.assertEqual(done.returncode, 2, (word, done.stderr))
             self.assertRegex(done.stderr, rf"\Atxsync top: [^\n]*{re.escape(text)}[^\n]*\n\Z")

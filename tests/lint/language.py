@@ -3,6 +3,7 @@
 """language.py [--list | --write-exceptions] [ROOT]: the rules for the project's language over all tracked files.
 
 sentence    no sentence has more than 25 words: in comments of sources, and in Markdown (prose.py says what a sentence is)
+message     the same in string literals of src and include, also those that are joined by +
 name        no C++ identifier is a name of the former vocabulary, or says most_, least_, ... of a bound; except in
             declarations that are [[deprecated]]
 exception   no line of language-exceptions.txt is without use
@@ -11,9 +12,7 @@ Without an option it prints one line a violation, as file:line: rule: what, and 
 does the same as a part of ./dev lint.
 
 --list               prints how many there are in each folder, those of the exceptions included
---write-exceptions   makes the list of exceptions anew from the tree, and prints what came into it
-
-Messages in string literals are not read yet."""
+--write-exceptions   makes the list of exceptions anew from the tree, and prints what came into it"""
 
 import collections
 import hashlib
@@ -29,13 +28,14 @@ import prose  # noqa: E402
 MAX_WORDS = 25
 SENTENCE_FOLDERS = ("src/", "include/", "tests/", "benchmarks/", "examples/", "docs/")
 SENTENCE_FILES = ("README.md", "CONTRIBUTING.md")
+MESSAGE_FOLDERS = ("src/", "include/")
 NAME_FOLDERS = ("src/", "include/", "tests/", "benchmarks/", "examples/")
 NAME_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
 
 EXCEPTIONS = "tests/lint/language-exceptions.txt"
 HEADER = """\
-# What the rules for the language (tests/lint/language.py) let pass, one a line: FILE sentence HASH FIRST WORDS, or
-# FILE name IDENTIFIER. Only the hash counts for a sentence; code in it may change. Shorten this list, and add nothing
+# What the rules for the language (tests/lint/language.py) let pass, one a line: FILE sentence HASH FIRST WORDS, FILE
+# message HASH FIRST WORDS, or FILE name IDENTIFIER. Only the hash counts for a sentence; code in it may change. Shorten this list, and add nothing
 # by hand. After a merge conflict: python3 tests/lint/language.py --write-exceptions
 """
 
@@ -150,6 +150,14 @@ def long_sentences(path, text):
         yield offence(path, line, "sentence", hash_of(words), f'{len(words)} words, at most {MAX_WORDS}: "{begins} ..."', begins)
 
 
+def long_messages(path, text):
+    if not path.startswith(MESSAGE_FOLDERS) or not path.endswith(NAME_SUFFIXES):
+        return
+    for line, words in prose.long_messages(text, MAX_WORDS):
+        begins = first_words(words)
+        yield offence(path, line, "message", hash_of(words), f'{len(words)} words, at most {MAX_WORDS}: "{begins} ..."', begins)
+
+
 # ---- names
 
 
@@ -209,6 +217,7 @@ def offences(root, paths):
         except (FileNotFoundError, IsADirectoryError, UnicodeDecodeError):
             continue  # as in house.py
         yield from long_sentences(path, text)
+        yield from long_messages(path, text)
         yield from former_names(path, text)
 
 
@@ -221,7 +230,7 @@ def exceptions(root):
     for number, line in enumerate(lines, 1):
         if line and not line.startswith("#"):
             parts = line.split(" ", 3)
-            good = len(parts) >= 3 and parts[1] in ("sentence", "name")
+            good = len(parts) >= 3 and parts[1] in ("sentence", "message", "name")
             yield number, tuple(parts[:3]) if good else None
 
 
@@ -236,7 +245,7 @@ def check(root, paths):
             yield found.path, found.line, found.rule, found.says
     for number, entry in listed:
         if entry is None:
-            yield EXCEPTIONS, number, "exception", "neither FILE sentence HASH FIRST WORDS nor FILE name IDENTIFIER"
+            yield EXCEPTIONS, number, "exception", "neither FILE sentence HASH FIRST WORDS, nor FILE message HASH FIRST WORDS, nor FILE name IDENTIFIER"
         elif entry not in used:
             yield EXCEPTIONS, number, "exception", f"{entry[0]} has no {entry[1]} {entry[2]} any more; remove it"
 
@@ -256,13 +265,13 @@ def print_list(root, paths):
     for found in offences(root, paths):
         folder = "/".join(pathlib.PurePosixPath(found.path).parent.parts[:2]) or "."
         counts[folder, found.rule] += 1
-    print(f"{'folder':<28} {'sentences':>9} {'names':>9}")
+    print(f"{'folder':<28} {'sentences':>9} {'messages':>9} {'names':>9}")
     for folder in sorted({folder for folder, _ in counts}):
-        print(f"{folder:<28} {counts[folder, 'sentence']:>9} {counts[folder, 'name']:>9}")
+        print(f"{folder:<28} {counts[folder, 'sentence']:>9} {counts[folder, 'message']:>9} {counts[folder, 'name']:>9}")
     total = collections.Counter()
     for (_, rule), count in counts.items():
         total[rule] += count
-    print(f"{'in all':<28} {total['sentence']:>9} {total['name']:>9}")
+    print(f"{'in all':<28} {total['sentence']:>9} {total['message']:>9} {total['name']:>9}")
 
 
 def tracked(root):

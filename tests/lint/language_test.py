@@ -172,6 +172,38 @@ class Sentences(unittest.TestCase):
         self.assertEqual(self.lines("src/a.py", text), [3, 9])
 
 
+class Messages(unittest.TestCase):
+    def found(self, code, path="src/a/a.cpp"):
+        return [(line, rule) for _, line, rule in tree(self, {path: SPDX + code}).violations()]
+
+    def test_25_words_are_allowed_and_26_are_not(self):
+        self.assertEqual(self.found(f'auto a = "{words(25)}";\n'), [])
+        self.assertEqual(self.found(f'auto a = "{words(26)}";\n'), [(2, "message")])
+        self.assertEqual(self.found(f'auto a = "{words(26)}";\n', "include/txsync/a.hpp"), [(2, "message")])
+        self.assertEqual(self.found(f'auto a = "{words(26)}";\n', "tests/a/a.cpp"), [])
+
+    def test_parts_are_one_message(self):
+        half = words(15, "")
+        for between in (' "\n  "', ' " + std::to_string(a) + " ', ' " + (a ? b(c) : d) +\n" '):
+            with self.subTest(between=between):
+                self.assertEqual(self.found(f'auto a = "{half}{between}{half}";\n'), [(2, "message")])
+        for between in ('", "', '"; b = "', '" + a; b = c + "', '.\\n', '\\n', '. ', '.</p><p>'):
+            with self.subTest(between=between):
+                self.assertEqual(self.found(f'auto a = "{half}{between}{half}";\n'), [])
+
+    def test_values_tags_and_escapes(self):
+        begin = words(23, "")
+        self.assertEqual(self.found(f'auto a = "{begin} " + x + " word";\n'), [])
+        self.assertEqual(self.found(f'auto a = "{begin} " + x + " word word";\n'), [(2, "message")])
+        self.assertEqual(self.found(f'auto a = "<p class=\\"a b c d\\">{begin} \\"word\\" word</p>";\n'), [])
+
+    def test_raw_strings_and_comments_are_no_messages(self):
+        self.assertEqual(self.found(f'auto a = R"({words(26)})"; // {words(3)} "word"\nchar b = \'"\';\n'), [])
+
+    def test_the_line_is_that_where_the_message_begins(self):
+        self.assertEqual(self.found(f'auto a = "Short.";\n\nf("{words(10, "")} "\n  "{words(20)}");\n'), [(4, "message")])
+
+
 class Names(unittest.TestCase):
     def found(self, path, code):
         return [violation[1] for violation in tree(self, {path: SPDX + code}).violations() if violation[2] == "name"]

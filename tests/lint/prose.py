@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sentences of a text: of Markdown, and of the comments in C++, Python, shell and CMake.
+"""The sentences of a text: of Markdown, of the comments in C++, Python, shell and CMake, and of messages in C++.
 
 A list item, a table, a code block, a heading and a licence line are no sentences. Neither is a line of a comment that is
 indented beyond its neighbours, or that has columns.
@@ -237,6 +237,47 @@ def comments_of_shell(text):
                 yield ended
     if run.lines:
         yield run.lines
+
+
+# ---- from a source to its messages
+
+VALUE = re.compile(r"\s*\+[^;{}\"]*\+\s*")  # between two parts of a message
+ESCAPE = re.compile(r"\\([nt])|\\(.)")
+TAG = re.compile(r"</?[a-z][^<>]*>")
+
+
+def messages(text):
+    """The messages in a C++ source, as (line number, text): literals side by side, or joined by +. Each value between two
+    literals is a word. Raw strings are none."""
+    message, number, counted, last = None, 1, 0, 0
+    for match in C.finditer(text):
+        literal = match.group(0)
+        if literal[0] != '"':
+            continue
+        between, last = text[last:match.start()], match.end()
+        if message and (not between.strip() or VALUE.fullmatch(between)):
+            message[1] += (f" {CODE} " if between.strip() else "") + literal[1:-1]
+            continue
+        if message:
+            yield message
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        message = [number, literal[1:-1]]
+    if message:
+        yield message
+
+
+def long_messages(text, limit):
+    """The sentences of more than `limit` words in messages, as (line number, words). A line of output ends a
+    sentence, and so does a tag of HTML."""
+    for number, message in messages(text):
+        if len(message.split()) <= limit:
+            continue
+        plain = TAG.sub("\n", ESCAPE.sub(lambda match: "\n" if match.group(1) else match.group(2), message))
+        for line in plain.split("\n"):
+            for _, words in sentences([(number, line)]):
+                if len(words) > limit:
+                    yield number, words
 
 
 # ---- from a file to its long sentences

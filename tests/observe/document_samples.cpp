@@ -142,7 +142,7 @@ observe::document full() {
                                            {"right", true},
                                            {"complaint", "an update was lost"},
                                            {"again", "txsync replay shop@random@11"}});
-  made.more["run"]["notices"] = {"a lock of site x was unlocked though nobody held it, by y"};
+  made.more["run"]["notices"] = {"a lock of site x was unlocked while no thread held it, by y"};
   made.more["run"]["remarks"] = {"1 thread was not counted: there is room for 4096"};
   made.claims = {{"A1-3",
                   "the mean ratio to the best peer",

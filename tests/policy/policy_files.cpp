@@ -156,7 +156,7 @@ TEST(PolicyFiles, Schema) {
   refused("", 1, "schema is missing");
   for (const char* value : {"2", "0", "-1", "\"1\"", "1.0", "true"}) {
     refused(std::string("\nschema = ") + value + "\n", 2,
-            "schema is not one that this txsync knows; allowed: schema = 1");
+            "schema is unknown to this version of txsync; allowed: schema = 1");
   }
 }
 
@@ -212,10 +212,10 @@ TEST(PolicyFiles, AReaderWriterLockAsAMutexIsWarnedOf) {
   EXPECT_EQ(policy::warning_of(set), "");
   set.sites.emplace_back("b", policy::packed{lock_kind::unsaid, rwlock_kind::as_mutex});
   EXPECT_NE(policy::to_toml(set).find("[site.\"b\"]\n" + warning + "rwlock = \"as-mutex\"\n"), std::string::npos);
-  EXPECT_NE(policy::warning_of(set).find("one reader in at a time"), std::string::npos);
+  EXPECT_NE(policy::warning_of(set).find("one reader at a time"), std::string::npos);
   const policy_set by_default = policy::find_named("as-mutex").value_or(policy_set{});
   EXPECT_NE(policy::to_toml(by_default).find(warning + "rwlock = "), std::string::npos);
-  EXPECT_NE(policy::warning_of(by_default).find("one reader in at a time"), std::string::npos);
+  EXPECT_NE(policy::warning_of(by_default).find("one reader at a time"), std::string::npos);
   EXPECT_EQ(policy::warning_of(parse_policy(policy::to_toml({}), "p")), "");
 }
 
@@ -251,10 +251,10 @@ TEST(PolicyFiles, FilesThatCannotBeRead) {
   const folder here;
   EXPECT_EQ(complaint_of_file((here.path / "no.toml").string()),
             (here.path / "no.toml").string() + ": cannot be read: No such file or directory");
-  EXPECT_NE(complaint_of_file(here.path.string()).find("is no regular file; allowed: "), std::string::npos);
+  EXPECT_NE(complaint_of_file(here.path.string()).find("is not a regular file; allowed: "), std::string::npos);
   const std::string pipe = (here.path / "pipe.toml").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_NE(complaint_of_file(pipe).find("is no regular file; allowed: "), std::string::npos);
+  EXPECT_NE(complaint_of_file(pipe).find("is not a regular file; allowed: "), std::string::npos);
   EXPECT_NE(complaint_of_file(here.file("#" + std::string(5 << 20, 'x'))).find("too long"), std::string::npos);
 }
 
@@ -263,12 +263,12 @@ TEST(PolicyFiles, FilesThatOthersCanWrite) {
   const std::string name = here.file();
   for (const mode_t mode : {0664u, 0646u, 0666u}) {
     chmod(name.c_str(), mode);
-    EXPECT_NE(complaint_of_file(name).find("can be written by others; allowed: "), std::string::npos);
+    EXPECT_NE(complaint_of_file(name).find("is writable by other users; allowed: "), std::string::npos);
   }
   chmod(name.c_str(), 0600);
   EXPECT_EQ(complaint_of_file(name), "");
   chmod(here.path.c_str(), 0777);
-  EXPECT_NE(complaint_of_file(name).find("a folder that others can write to"), std::string::npos);
+  EXPECT_NE(complaint_of_file(name).find("a folder that other users can write to"), std::string::npos);
   chmod(here.path.c_str(), 01777);
   EXPECT_EQ(complaint_of_file(name), "") << "like /tmp";
   chmod(here.path.c_str(), 0700);
@@ -282,7 +282,7 @@ TEST(PolicyFiles, FilesOfStrangers) {
   EXPECT_NE(complaint_of_file(name).find("belongs to user 4242; allowed: "), std::string::npos);
   ASSERT_EQ(chown(name.c_str(), 0, 0), 0);
   ASSERT_EQ(chown(here.path.c_str(), 4242, 4242), 0);
-  EXPECT_NE(complaint_of_file(name).find("a folder that others can write to"), std::string::npos);
+  EXPECT_NE(complaint_of_file(name).find("a folder that other users can write to"), std::string::npos);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class Reported(unittest.TestCase):
         self.answers("both waited", "condition_of_two", 2)
         for name in policies():
             done = run("condition_of_two", 2, options=("--policy", name))
-            told = re.findall(r"(?m)^notice: a condition was waited for by threads of two processes, [^\n]*, by wait_beside@", done.stderr)
+            told = re.findall(r"(?m)^notice: threads of two processes waited for a condition [^\n]*, by wait_beside@", done.stderr)
             # The C library's condition is its own affair.
             self.assertEqual(len(told), 0 if name == "libc" else 1, done.stderr)
 

@@ -76,10 +76,10 @@ TEST(doubts, what_numbers_are) {
 TEST(doubts, exit_statuses_that_differ) {
   expect_begin(
       said().run("mine", "x").run("mine", "x").run("ticket", "y", 3).run("mutex", "x"),
-      "the program's exit status differs from run to run: 3 in 1 run, the first of 'ticket'; 0 in all others:");
+      "the program's exit status differs from run to run: 3 in 1 run, the first of 'ticket'; 0 in all others.");
   expect_begin(
       said().run("mine", "x").run("mine", "", 139).run("mine", "", 139).run("a", "x").run("b", "x"),
-      "the program's exit status differs from run to run: 139 in 2 runs, the first of 'mine'; 0 in all others:");
+      "the program's exit status differs from run to run: 139 in 2 runs, the first of 'mine'; 0 in all others.");
 }
 
 TEST(doubts, runs_that_are_short) {
@@ -92,7 +92,7 @@ TEST(doubts, runs_that_are_short) {
 TEST(doubts, an_input_that_was_not_there) {
   said some;
   some.by.add({.configuration = "mine", .seconds = long_run, .output = "x", .read_in_vain = true});
-  expect_begin(some, "the program reads its standard input, which is empty in every run,");
+  expect_begin(some, "the program reads its standard input, which is empty:");
   EXPECT_NE(some.all().find("--input FILE"), std::string::npos);
 }
 
@@ -100,8 +100,7 @@ TEST(doubts, programs_within_that_no_policy_reaches) {
   said some;
   some.by.add(
       {.configuration = "ticket", .seconds = long_run, .output = "x", .without_library = {"./a is a static program"}});
-  expect_begin(some,
-               "a program that is started within keeps its own locks, or does not run, under every policy: ./a is");
+  expect_begin(some, "under every policy, a program that it starts keeps its own locks or does not run: ./a is");
 }
 
 TEST(doubts, runs_that_took_too_long_and_outputs_that_were_cut_are_not_compared) {

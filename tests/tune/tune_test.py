@@ -111,7 +111,7 @@ class Workloads(Tune):
                 running.communicate(timeout=100)
 
     def test_a_long_tuning_says_so_after_its_first_run(self):
-        says = r"\Atxsync tune: a run takes 0\.\d+ s, and all of it about \d+%s minutes; --time SECONDS bounds it\n\Z"
+        says = r"\Atxsync tune: one run takes 0\.\d+ s; the whole command takes about \d+%s minutes; --time SECONDS limits it\n\Z"
         long = ("--rounds", "1000", "--candidates")
         workload = (*long, "tatas", "arraybench", "--duration", "100", "--threads", "2")
         self.assertRegex(self.interrupted_at_the_expectation(*workload), says % "")
@@ -143,18 +143,18 @@ class Workloads(Tune):
         self.refused("arraybench", "--candidates", "", says="empty")
         self.refused("arraybench", "--rounds", "5", says="from 6 to 1000")
         self.refused("arraybench", "--time", "x", says="--time")
-        self.refused("arraybench", "--threads", "1,2", says="one number of threads")
+        self.refused("arraybench", "--threads", "1,2", says="several numbers are given")
         self.refused("arraybench", "--metric", "(x)", says="--metric is for programs")
         self.refused("arraybench", "--lower-is-better", says="--metric")
         self.refused("arraybench", "-o", "/nowhere/policy.toml", says="--output: cannot write")
         self.refused("arraybench", "--report", "/nowhere/page.html", says="--report: cannot write")
         self.refused("--", says="what to tune is missing")
         self.refused("--", "", says="is an empty word")
-        self.refused("arraybench", "--", "true", says="'arraybench' stands before --")
+        self.refused("arraybench", "--", "true", says="'arraybench' is before --")
         self.refused("--threads", "2", "--", "true", says="--threads is for built-in workloads")
         self.refused("arraybench", "--input", "/dev/null", says="--input is for programs")
         self.refused("--input", "/nowhere/input", "--", "true", says="--input: /nowhere/input cannot be read")
-        self.refused("--input", "/", "--", "true", says="--input: / is no regular file")
+        self.refused("--input", "/", "--", "true", says="--input: / is not a regular file")
         self.refused("--input", "/dev/stdin", "--", "true", says="allowed: a regular file, or /dev/null", stdin=subprocess.PIPE)
         self.refused("--metric", "x", "--", "true", says="has 0 capture groups")
         self.refused("--metric", "(", "--", "true", says="is not a regular expression")
@@ -292,8 +292,8 @@ class Programs(Tune):
     def test_a_program_that_reads_what_is_not_there(self):
         with open(os.devnull, encoding="utf-8") as nothing:
             warnings, _ = self.doubted("jobs", stdin=nothing)
-        self.assertRegex(warnings[0], r"^the program reads its standard input, which is empty in every run, .*--input FILE")
-        self.assertRegex(warnings[1], r"^a run takes \S+ ms, of which the start and the end of the process are a good part")
+        self.assertRegex(warnings[0], r"^the program reads its standard input, which is empty: .*--input FILE")
+        self.assertRegex(warnings[1], r"^a run takes \S+ ms, and much of it is the process's start and end")
         warnings, _ = self.doubted("jobs", options=("--input", os.devnull))
         self.assertRegex(warnings[0], r"^a run takes ", "an empty input that was asked for")
 

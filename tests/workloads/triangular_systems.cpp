@@ -76,7 +76,7 @@ TEST(MatrixMarket, SaysInOneLineWhatIsWrongWhere) {
   expect(head + "2 2 1\n0 1 1\n", "m.mtx:3: an element lies outside of the matrix");
   expect(head + "2 2 1\n1 2 inf\n", "m.mtx:3: a value is not finite");
   expect(head + "2 2 1\n1 2 1\n2 2 1\n", "m.mtx:4: there is more than the 1 elements that were announced");
-  expect(head + "2 2 2\n1 2 1\n1 2 1\n", "m.mtx: row 1, column 2 is there twice");
+  expect(head + "2 2 2\n1 2 1\n1 2 1\n", "m.mtx: row 1, column 2 appears twice");
   expect("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n",
          "m.mtx:3: an element of a symmetric matrix lies above the diagonal");
 }

@@ -177,10 +177,10 @@ void report_copies(const copies& all) noexcept {
   said.add(" and ");
   said.add(all.other);
   said.add(
-      ". Atomic blocks of both lose updates of a tm::var, and threads that wait for a mutex, a reader-writer lock or a "
-      "condition variable of both may sleep for ever. ");
+      ". Atomic blocks of both lose updates of a tm::var. Threads that wait for a lock or a condition variable of both "
+      "may sleep for ever. ");
   if (all.mine.version != all.other.version) said.add("As the versions differ, they may share no object at all. ");
-  said.add("Link libtxsync.so in both; if they share no objects, TXSYNC_COPIES=separate ends this notice.");
+  said.add("Link libtxsync.so in both; if they share no objects, TXSYNC_COPIES=separate suppresses this message.");
   said.report();
 }
 

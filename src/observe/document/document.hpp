@@ -130,7 +130,7 @@ struct speculation_record {
   std::uint64_t attempts = 0;   ///< exact, like the next two and the causes
   std::uint64_t commits = 0;    ///< an attempt may run several critical sections
   std::uint64_t failed = 0;     ///< critical sections that took the lock after their attempts had aborted
-  std::uint64_t elided = 0;     ///< critical sections that ran in attempts; estimated from samples
+  std::uint64_t elided = 0;     ///< critical sections that ran in attempts that committed; as exact as commits
   std::uint64_t fallbacks = 0;  ///< critical sections that took the lock, with or without attempts before; estimated
   std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< first cause of each abort; words of abort_cause
   std::uint64_t lost_ns = 0;       ///< time in attempts that aborted; estimated from timed sections

@@ -266,7 +266,7 @@ std::string image_file(const std::string& name) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   const std::filesystem::path image = (self / "../lib/txsync" / ("txsync-sim-" + name)).lexically_normal();
   if (!std::filesystem::exists(image, error)) {
-    throw image_error("this txsync has no simulated machine (" + image.string() +
+    throw image_error("this build of txsync has no simulated machine (" + image.string() +
                       " is missing); building it needs GCC 12 for x86-64 and gcc-12-plugin-dev");
   }
   return image.string();

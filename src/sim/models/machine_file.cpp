@@ -157,7 +157,7 @@ class reader {
 
   void read_schema(const toml::node& value) {
     if (const auto number = value.value_exact<std::int64_t>(); !number || *number != schema) {
-      wrong(value.source(), "schema is not one that this txsync knows; allowed: schema = 1");
+      wrong(value.source(), "schema is unknown to this version of txsync; allowed: schema = 1");
     }
   }
 
@@ -294,14 +294,15 @@ std::string read_text(const std::string& path) {
   const auto kind = std::filesystem::status(path, error).type();
   using std::filesystem::file_type;
   if (kind != file_type::regular && kind != file_type::not_found && kind != file_type::none) {
-    throw machine_error(path + ": is no regular file; allowed: a machine file");  // opening a pipe could block for ever
+    throw machine_error(path +
+                        ": is not a regular file; allowed: a machine file");  // opening a pipe could block for ever
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw machine_error(path + ": cannot be read: " + std::strerror(errno));
   std::string text(max_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > max_bytes) throw machine_error(path + ": is too long for a machine file; allowed: 1 MiB");
+  if (text.size() > max_bytes) throw machine_error(path + ": is too long for a machine file; allowed: at most 1 MiB");
   return text;
 }
 

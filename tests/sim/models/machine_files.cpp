@@ -130,7 +130,7 @@ TEST(MachineFiles, EveryNumberIsMissedAndKeptInItsRange) {
 
 TEST(MachineFiles, TheTop) {
   const std::string text = file_with().text;
-  refused(replaced(text, "schema = 1", "schema = 2"), 1, "schema is not one that this txsync knows");
+  refused(replaced(text, "schema = 1", "schema = 2"), 1, "schema is unknown to this version of txsync");
   refused(replaced(text, "schema = 1", "#"), 1, "schema is missing");
   refused(replaced(text, "name = \"m\"", "#"), 1, "name is missing");
   refused(replaced(text, "name = \"m\"", "name = \"n\""), 2, "name 'n' is not the file's; allowed: \"m\"");
@@ -344,7 +344,7 @@ TEST(MachineFiles, FilesThatCannotBeRead) {
   const folder here;
   EXPECT_NE(complaint([&] { return sim::read_machine(here.path() + "/none.toml"); }).find("No such file"),
             std::string::npos);
-  EXPECT_NE(complaint([&] { return sim::read_machine(here.path()); }).find("is no regular file"), std::string::npos);
+  EXPECT_NE(complaint([&] { return sim::read_machine(here.path()); }).find("is not a regular file"), std::string::npos);
   const std::string big = here.add("big.toml", std::string((1 << 20) + 1, '#'));
   EXPECT_NE(complaint([&] { return sim::read_machine(big); }).find("is too long"), std::string::npos);
   const std::string other = here.add("other.toml", file_with().text);

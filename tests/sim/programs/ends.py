@@ -344,9 +344,9 @@ class ElidedExits(programs.ByCommand):
 
     def test_mistakes_are_told_once_and_do_no_harm(self):
         for elide in ("off", "standard", "eager", "xsync"):
-            for word, told in (("double-unlock", "a lock was unlocked that nobody held"),
+            for word, told in (("double-unlock", "a lock was unlocked while no thread held it"),
                                ("destroy", "a lock was destroyed while a thread held it"),
-                               ("relock", "a thread locks a mutex that it holds, and waits until "
+                               ("relock", "a thread locks a mutex that it holds; it waits until "
                                 "another thread unlocks it or its deadline comes")):
                 self.comes_out(word, elide=elide, stderr=f"txsync: {told}\n")
 

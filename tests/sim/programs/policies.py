@@ -83,7 +83,7 @@ class WordCount(programs.ByCommand):
         for words, said in ((("--policy", "mutx", "--", "./program"), "--policy: unknown policy 'mutx'"),
                             (("--policy", "./nowhere.toml", "--", "./program"), "--policy: ./nowhere.toml: cannot be read"),
                             (("--policy", "elide", "--elide", "--", "./program"), "--elide and --policy"),
-                            (("mapbench", "--policy", "elide"), "--policy is for a program behind --")):
+                            (("mapbench", "--policy", "elide"), "--policy is for a program after --")):
             with self.subTest(words=words):
                 ran = self.sim(*words)
                 self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
@@ -147,7 +147,7 @@ class WordCount(programs.ByCommand):
                             (("--machine", "haswell-i7-4770", "--", "/bin/true"), "was not built by txsync-c++"),
                             (("--machine", "haswell-i7-4770", "--input", "/dev/null", "--", "./program"), "--input: a program on a simulated machine"),
                             (("--machine", "haswell-i7-4770", "--candidates", "mutx", "--", "./program"), "unknown policy 'mutx'"),
-                            (("--machine", "haswell-i7-4770", "arraybench"), "--machine is for a program behind --")):
+                            (("--machine", "haswell-i7-4770", "arraybench"), "--machine is for a program after --")):
             with self.subTest(words=words):
                 ran = self.tune(*words, status=2)
                 self.assertEqual(ran.stdout, "")

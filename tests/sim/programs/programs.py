@@ -417,7 +417,7 @@ class Command(ByCommand):
         self.assertGreater(point["commits"], 10)
         self.assertGreater(made["program"]["accesses"], 1000)
         for said in ("exit status 3", f"end hash {point['end_hash']}", "up to 5 threads", "Attempts (hardware transactions)",
-                     f"again by: {point['key']}\n"):
+                     f"repeat it by: {point['key']}\n"):
             self.assertIn(said, ran.stderr)
         command = shlex.split(point["key"])
         self.assertEqual(command[0], "txsync")
@@ -569,7 +569,7 @@ class FailuresOfPrograms(ByCommand):
     def fails(self, way, *patterns):
         made, ran = self.document("--seed", "5", "--", "./program", way, status=1)
         fault, = made["points"][0]["faults"]
-        self.assertIn(f"txsync sim: ./program: {fault}\nagain by: {made['points'][0]['key']}\n", ran.stderr)
+        self.assertIn(f"txsync sim: ./program: {fault}\nrepeat it by: {made['points'][0]['key']}\n", ran.stderr)
         for pattern in patterns:
             self.assertRegex(fault, pattern)
         return fault

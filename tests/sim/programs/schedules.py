@@ -177,12 +177,12 @@ class ExploredPrograms(programs.ByCommand):
         self.assertIn("spins_for_ever (explored.cpp:", said)
 
     def test_what_cannot_be_is_refused(self):
-        for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; without 'tatas'"),
+        for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; remove 'tatas'"),
                             (("explore", "--", "./missing"), "No such file"),
                             (("explore", "--", "/bin/true"), "was not built by txsync-c++"),
                             (("explore", "--steps", "9", "tatas"), "--steps is for a program"),
                             (("replay", "--all", "tatas@random@1"), "--all are for a program"),
-                            (("replay", "tatas@random@1", "--", "./program"), "the key is of tatas, and the program is program"),
+                            (("replay", "tatas@random@1", "--", "./program"), "the key belongs to tatas, but the program is program"),
                             (("replay", "program@random@1"), "unknown test 'program'")):
             with self.subTest(words=words):
                 ran = self.call(programs.BIN / "txsync", *words)
