@@ -12,6 +12,7 @@
 #include <fstream>
 #include <tuple>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
@@ -336,6 +337,7 @@ launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
 result launcher::launch(const options& what) {
+  TXSYNC_ASSERT(!what.command.empty(), "there is a command to start");
   child_request request = request_of(what);
   const std::optional<program_input> input = what.capture ? std::optional<program_input>(what.input) : std::nullopt;
   if (input) request.input = input->file();

@@ -103,7 +103,7 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.door_.crowded(lock.queue_.inside(), false);
   };
-  const auto kick = [](void* self) {
+  const auto kick = [](void* self) TXSYNC_UNCHECKED {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
@@ -121,13 +121,13 @@ bool mcs_lock::lock_in_queue(node& mine, pastime* meanwhile) noexcept {
   return queue_.note_turn_if(queue_.lock(mine, meanwhile));
 }
 
-void mcs_lock::unlock_at_door(node& mine) noexcept {
+void mcs_lock::unlock_at_door(node& mine) noexcept TXSYNC_UNCHECKED {
   queue_.note_end();
   const admission::hand_over passed_on(door_, others_inside());
   queue_.unlock(mine);
 }
 
-bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
+bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept TXSYNC_UNCHECKED {
   if (!queue_.may_be_unlocked(mine)) return false;
   queue_.note_end();
   const admission::hand_over passed_on(door_, others_inside());

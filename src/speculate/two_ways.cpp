@@ -21,6 +21,8 @@
 // While a thread changes the state, it has set the bit `changing`. Only that thread then writes since_ and the values
 // that belong to the state. All of it is advice: a stale read counts some sections in the wrong window, and no section
 // becomes wrong. So relaxed is enough for everything that part_ does not publish.
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
 #include <algorithm>
@@ -185,6 +187,7 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
 }
 
 std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept {
+  TXSYNC_ASSERT(!machine::active(), "a thread reports to a trial outside of attempts");
   take_part(mine, window);
   if (part_.load(relaxed) == between) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
@@ -224,6 +227,7 @@ void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) n
 }
 
 bool turns::counts_exactly(count_down& left, const void* role) noexcept {
+  TXSYNC_ASSERT(left.bits() == 0, "no bit is set while sections are counted");
   if (in_trial_ == 0) return true;
   left.restart(1);
   if (--in_trial_ == 0) {
@@ -259,6 +263,8 @@ void turns::took(const void* role, std::uint64_t length, const void* lock) noexc
 
 bool turns::look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept {
   place* at = find(role);
+  TXSYNC_ASSERT(in_trial_ == 0 || (at != nullptr && at->counted >= at->batch),
+                "count() has just said that it is time to look");
   const std::uint64_t now = machine::cycles();
   two_ways::report mine{.sections = 0, .since = now, .now = now, .shortest = two_ways::no_length, .lock = nullptr};
   if (at != nullptr) {
