@@ -81,7 +81,7 @@ void warm_wait::spend_early() noexcept {
   TXSYNC_ASSERT(call_ != nullptr, "there is a call that is run before the lock is asked for");
   if (tries_ == 0) return;
   if (policy_.speculators != 0 && !join(policy_.speculators)) return;
-  warm_memory memory(policy_.most_accesses);
+  warm_memory memory(policy_.max_accesses);
   is_warm_ = run(memory);
   if (is_warm_) tries_ = 0;
   if (policy_.speculators != 0) leave();
@@ -99,7 +99,7 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   if (call_ == nullptr) {
     if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
   } else {
-    warm_memory memory(wait, policy_.most_accesses);
+    warm_memory memory(wait, policy_.max_accesses);
     if (run(memory) && !wait.over()) tries_ = 0;
   }
   if (policy_.speculators != 0) leave();
