@@ -77,7 +77,7 @@ def assertions(text):
 
 def sources(root):
     names = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "include", "src"], capture_output=True, check=True)
-    for name in sorted(names.stdout.decode().split("\0")):
+    for name in sorted(set(names.stdout.decode().split("\0"))):  # an unmerged file is there three times
         if name.endswith((".hpp", ".cpp", ".h", ".c")) and (root / name).is_file():
             yield name
 

@@ -59,7 +59,7 @@ class item_key {
   item_key() noexcept = default;
   /// Requires: 0 < bytes <= max_key_bytes.
   item_key(const char* text, unsigned bytes) noexcept : bytes_(static_cast<std::uint8_t>(bytes)) {
-    TXSYNC_ASSERT_VALUE(bytes != 0 && bytes <= longest_key, "a key has at least one byte, and no more than fit");
+    TXSYNC_ASSERT_VALUE(bytes != 0 && bytes <= max_key_bytes, "a key has at least one byte, and no more than fit");
     std::memcpy(words_, text, bytes);
     running_hash all;
     for (unsigned i = 0; i < words(); ++i) all.add(words_[i]);
