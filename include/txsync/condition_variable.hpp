@@ -8,7 +8,10 @@
 #include <mutex>
 
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/park.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/mutex.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -93,7 +96,11 @@ class condition_variable {
   /// wait() with any lock that has lock() and unlock(). Requires: the calling thread holds it. Returns false if the
   /// deadline has passed.
   template <class Lockable>
-  bool wait_with(Lockable& lock, std::uint64_t deadline = machine::no_deadline) {
+  bool wait_with(Lockable& lock, std::uint64_t deadline = machine::no_deadline) TXSYNC_UNCHECKED {
+    if constexpr (requires { lock.is_held(); }) {
+      // A section that warms up in an always-abort attempt does not hold the lock.
+      TXSYNC_ASSERT(lock.is_held() || machine::warm_active(), "the calling thread holds the lock that it waits with");
+    }
     const std::uint64_t ticket = enter(nullptr);
     lock.unlock();
     const bool notified = sleep(ticket, deadline);

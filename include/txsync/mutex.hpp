@@ -6,6 +6,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
@@ -33,14 +35,14 @@ namespace detail {
 /// Constant-initialised; 16 bytes.
 /// Errors: none are reported. If a thread unlocks a mutex that it does not hold, the behaviour is undefined, as with
 /// std::mutex.
-class mutex : public detail::timed<mutex> {
+class TXSYNC_CAPABILITY("mutex") mutex : public detail::timed<mutex> {
  public:
   constexpr mutex() noexcept : site_(nullptr) {}
   constexpr explicit mutex(site& place) noexcept : site_(&place) {}
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!core_.acquire_if_free()) [[unlikely]] {
       lock_contended();
     } else {
@@ -50,28 +52,28 @@ class mutex : public detail::timed<mutex> {
 
   /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     if (!core_.acquire_if_free()) return lock_contended(task);
     count();
     return true;
   }
 
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     if (!core_.try_lock()) return false;
     count();
     return true;
   }
 
   /// Tries until machine::clock_ns() reaches `deadline`.
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS;
 
   /// Requires: the calling thread holds the lock.
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
     detail::newest_held = nullptr;
     core_.unlock([this]() noexcept { unlock_marked(); });
   }
   /// As futex_mutex::unlock_fair().
-  TXSYNC_EXPORT void unlock_fair() noexcept;
+  TXSYNC_EXPORT void unlock_fair() noexcept TXSYNC_UNLOCKS;
 
   /// As those of futex_mutex.
   bool is_waited_for() const noexcept { return core_.is_waited_for(); }
@@ -89,7 +91,10 @@ class mutex : public detail::timed<mutex> {
   friend class condition_variable;
   /// The next unlock wakes the threads that the holder has notified (condition_variable.cpp). Requires: the calling
   /// thread holds it.
-  void wake_told_at_unlock() noexcept { core_.mark(); }
+  void wake_told_at_unlock() noexcept {
+    TXSYNC_ASSERT(core_.is_held(), "the notifying thread holds the mutex");
+    core_.mark();
+  }
 
   void count() noexcept {
     detail::newest_held = this;

@@ -9,6 +9,7 @@
 #include <txsync/locks/lock_words.hpp>
 #include <txsync/locks/timed.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 #include <txsync/speculate/elision.hpp>
@@ -74,14 +75,14 @@ struct lock_policy {
 ///
 /// Errors: none are reported. If a thread unlocks a mutex that it does not hold, the behaviour is undefined, as with
 /// std::mutex.
-class policy_mutex : public detail::timed<policy_mutex> {
+class TXSYNC_CAPABILITY("mutex") policy_mutex : public detail::timed<policy_mutex> {
  public:
   constexpr policy_mutex() noexcept = default;
   constexpr explicit policy_mutex(site& place) noexcept : site_(&place) {}
   policy_mutex(const policy_mutex&) = delete;
   policy_mutex& operator=(const policy_mutex&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!is_mutex() || !words_.futex.acquire_if_free()) [[unlikely]] {
       (void)lock_slowly(nullptr);
     } else {
@@ -91,13 +92,13 @@ class policy_mutex : public detail::timed<policy_mutex> {
 
   /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     if (!is_mutex() || !words_.futex.acquire_if_free()) return lock_slowly(&task);
     count();
     return true;
   }
 
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     if (!is_mutex()) return try_lock_slowly();
     if (!words_.futex.try_lock()) return false;
     count();
@@ -105,10 +106,10 @@ class policy_mutex : public detail::timed<policy_mutex> {
   }
 
   /// Tries until machine::clock_ns() reaches `deadline`.
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS;
 
   /// Requires: the calling thread holds the lock.
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
     if (!is_mutex()) [[unlikely]]
       return unlock_slowly();
     words_.futex.unlock([this]() noexcept { unlock_marked(); });

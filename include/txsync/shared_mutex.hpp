@@ -7,6 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
@@ -34,40 +36,42 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// In the child of a fork, the thread that held it exclusively can unlock and use it. If the thread held it shared
 /// while a writer waited, it can unlock it; the lock then waits for that writer forever.
 /// Constant-initialised; 24 bytes.
-class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_shared<shared_mutex> {
+class TXSYNC_CAPABILITY("shared_mutex") shared_mutex : public detail::timed<shared_mutex>,
+                                                       public detail::timed_shared<shared_mutex> {
  public:
   constexpr shared_mutex() noexcept : site_(nullptr) {}
   constexpr explicit shared_mutex(site& place) noexcept : site_(&place) {}
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 
-  void lock_shared() noexcept {
+  void lock_shared() noexcept TXSYNC_LOCKS_SHARED {
     if (!try_enter()) [[unlikely]]
       (void)lock_shared_slow(machine::no_deadline);
     count();
   }
-  [[nodiscard]] bool try_lock_shared() noexcept { return counted(try_enter()); }
+  [[nodiscard]] bool try_lock_shared() noexcept TXSYNC_TRY_LOCKS_SHARED { return counted(try_enter()); }
   /// Tries until machine::clock_ns() reaches the deadline.
-  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
+  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS_SHARED {
     return counted(try_enter() || lock_shared_slow(deadline));
   }
-  void unlock_shared() noexcept {
+  void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
+    TXSYNC_ASSERT(readers() != 0, "the calling thread holds the lock shared");
     // release pairs with the writer's acquire
     const std::uint64_t before = state_.fetch_sub(reader, std::memory_order_release);
     if ((before & (readers_bits | writer)) == (reader | writer)) [[unlikely]]
       wake_writer();
   }
 
-  TXSYNC_EXPORT void lock() noexcept;
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
-  TXSYNC_EXPORT void unlock() noexcept;
+  TXSYNC_EXPORT void lock() noexcept TXSYNC_LOCKS;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS;
+  TXSYNC_EXPORT void unlock() noexcept TXSYNC_UNLOCKS;
   /// unlock() of a writer that also hands the lock over among writers (lock_api's unlock_fair()). Waiting readers enter
   /// at once, as at unlock(). After them, the next writer in line has the lock, as with futex_mutex::unlock_fair(): no
   /// other writer takes it before. Readers that arrive before that writer has entered may enter, too.
   /// Requires: the calling thread holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; not
   /// inlined. Thread-safe; no errors.
-  TXSYNC_EXPORT void unlock_fair() noexcept;
+  TXSYNC_EXPORT void unlock_fair() noexcept TXSYNC_UNLOCKS;
 
   /// Whether a writer waits for another writer, at some moment during the call.
   bool is_waited_for() const noexcept { return writers_.is_waited_for(); }

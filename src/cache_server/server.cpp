@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
+
 #include "cache_server/worker.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
@@ -40,7 +42,18 @@ bool watch(const descriptor& events, int number) {
 
 }  // namespace
 
-server::server(const server_options& options) : options_(options) {}
+namespace {
+/// Whether the calling thread blocks the signals that end the server. The signal descriptor gets them only then.
+[[maybe_unused]] bool blocks_ends() noexcept {
+  sigset_t blocked;
+  return pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGINT) == 1 &&
+         sigismember(&blocked, SIGTERM) == 1;
+}
+}  // namespace
+
+server::server(const server_options& options) : options_(options) {
+  TXSYNC_ASSERT(known_lock(options_.lock), "the server's lock is a known one");
+}
 
 server::~server() { end_workers(); }
 
@@ -88,6 +101,7 @@ std::string server::listen() {
 }
 
 std::string server::serve() {
+  TXSYNC_ASSERT(blocks_ends(), "SIGINT and SIGTERM are blocked in the calling thread");
   for (;;) {
     constexpr int pause_ms = 20;
     epoll_event seen[2];

@@ -8,6 +8,7 @@
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/warming.hpp>
@@ -105,6 +106,7 @@ std::string lock_names(std::string_view separator) {
 }
 
 std::unique_ptr<served_cache> make_cache(std::string_view lock, const cache_shape& shape) {
+  TXSYNC_ASSERT(known_lock(lock), "the cache's lock is a known one");
   const std::size_t bytes = shape.bytes / shape.stripes;
   constexpr std::size_t usual_item = 192;  // if items are this large, there are more buckets than items
   return find(lock)->make(std::vector<cache::store_shape>(

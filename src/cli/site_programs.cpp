@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
 bool several_programs_waited(const std::vector<observe::site_record>& sites) {
@@ -25,6 +27,10 @@ std::string name_with_programs(const observe::site_record& site, bool is_said) {
 }
 
 std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows) {
+  TXSYNC_ASSERT(
+      std::is_sorted(sites.begin(), sites.end(),
+                     [](const auto& one, const auto& other) { return one.totals.wait_ns > other.totals.wait_ns; }),
+      "the sites with the longest waits come first");
   std::vector<site_row> all;
   std::map<std::string, std::size_t> rows_of;
   for (const observe::site_record& site : sites) {

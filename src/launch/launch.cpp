@@ -12,6 +12,7 @@
 #include <fstream>
 #include <tuple>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
@@ -336,6 +337,7 @@ launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
 result launcher::launch(const options& settings) {
+  TXSYNC_ASSERT(!settings.command.empty(), "there is a command to start");
   child_request request = request_of(settings);
   const std::optional<program_input> input =
       settings.capture ? std::optional<program_input>(settings.input) : std::nullopt;

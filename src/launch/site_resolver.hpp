@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <txsync/machine/assert.hpp>
+
 #include "launch/channel_file.hpp"
 #include "launch/place_name.hpp"
 #include "launch/site_list.hpp"
@@ -48,7 +50,10 @@ class site_resolver {
   void stop();
 
   const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
-  const std::vector<diagnostic>& diagnostics() const noexcept { return diagnostics_; }
+  const std::vector<diagnostic>& diagnostics() const noexcept {
+    TXSYNC_ASSERT(!thread_.joinable(), "the resolver has stopped when its diagnostics are read");
+    return diagnostics_;
+  }
   const started_programs& started() const noexcept { return started_; }
   std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the maximum number of sites
 

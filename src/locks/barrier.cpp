@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include <txsync/barrier.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/environment.hpp>
@@ -22,6 +23,7 @@ void barrier::refuse_count() noexcept {
 
 barrier::arrival barrier::arrive() noexcept {
   machine::annotate_unseen_release(&generation_);
+  TXSYNC_ASSERT(awaited_.load(std::memory_order_relaxed) != 0, "no more threads arrive than the barrier is for");
   // relaxed: cannot change before this thread has arrived
   const std::uint32_t mine = generation_.load(std::memory_order_relaxed);
   // acq_rel: release for what this thread did before; acquire so that the last thread hands all of that on

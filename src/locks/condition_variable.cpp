@@ -18,6 +18,7 @@
 // So a waiter watches or is woken. A sleeper may sleep with either value of the bit: the kernel compares the word with
 // what the thread saw last.
 #include <txsync/condition_variable.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
@@ -40,6 +41,9 @@ std::uint64_t condition_variable::without_parents_threads(std::uint64_t seen) no
 std::uint64_t condition_variable::enter(mutex* guard) noexcept {
   // As many as each of the two counts can hold.
   static_assert(detail::waiter_limits().at_condition == waiters_bits && waiters_bits == leavers_bits / leaver);
+  TXSYNC_ASSERT((without_parents_threads(state_.load(std::memory_order_relaxed)) & waiters_bits) == 0 ||
+                    guard_.load(std::memory_order_relaxed) == guard,
+                "all concurrent waiters use the same mutex");
   // relaxed, both: published by the exchange below
   if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides

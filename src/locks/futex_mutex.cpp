@@ -28,6 +28,7 @@
 #include <algorithm>
 
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -246,6 +247,9 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
 /// Requires: the caller is the head. `before` is the word when the caller arrived, or 0 if that is unknown.
 void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
+  TXSYNC_ASSERT(
+      (word_.load(std::memory_order_relaxed) & head) != 0 && head_of(word_.load(std::memory_order_relaxed)) == mine,
+      "the waiter that leads is the head");
   // Not the same for all. With sections of one length, some threads would get one section more than others each time.
   const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(detail::min_lead_ns / 3 * 4);
   const std::uint64_t due = std::max(arrived_ns + detail::max_wait_ns, machine::clock_ns() + lead_ns);
@@ -271,6 +275,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arr
 
 /// Requires: the caller is the head. Sleeps until the next unlock at most. True: it got the lock.
 bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept {
+  TXSYNC_ASSERT((word_.load(std::memory_order_relaxed) & head) != 0, "the waiter that asks for a wake-up is the head");
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
     if (claim(seen, waiter::head)) return true;
@@ -293,6 +298,9 @@ bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint6
 
 /// Requires: the caller is the head. The next unlock gives it the lock.
 void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
+  TXSYNC_ASSERT(
+      (word_.load(std::memory_order_relaxed) & head) != 0 && head_of(word_.load(std::memory_order_relaxed)) == mine,
+      "the overdue waiter is the head");
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
     if (claim(seen, waiter::head)) return;

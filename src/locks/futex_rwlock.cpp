@@ -25,6 +25,7 @@
 #include <algorithm>
 
 #include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -115,6 +116,7 @@ bool futex_rwlock::spin(const party& who) noexcept {
 
 /// Requires: the thread is counted as a sleeper. On return it is not: it is inside (true), or late and outside.
 bool futex_rwlock::sleep(const party& who, std::uint64_t deadline, std::uint64_t due) noexcept {
+  TXSYNC_ASSERT(who.asleep_in(word_.load(std::memory_order_relaxed)) != 0, "the thread is counted as a sleeper");
   bool late = false;
   bool asked = false;
   for (;;) {

@@ -103,7 +103,7 @@ bool mcs_lock::lock_limited(node& mine, wait_task* task) noexcept {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.limiter_.crowded(lock.queue_.active(), false);
   };
-  const auto kick = [](void* self) {
+  const auto kick = [](void* self) TXSYNC_UNCHECKED {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
@@ -121,13 +121,13 @@ bool mcs_lock::lock_in_queue(node& mine, wait_task* task) noexcept {
   return queue_.note_turn_if(queue_.lock(mine, task));
 }
 
-void mcs_lock::unlock_limited(node& mine) noexcept {
+void mcs_lock::unlock_limited(node& mine) noexcept TXSYNC_UNCHECKED {
   queue_.note_end();
   const concurrency_limiter::hand_over passed_on(limiter_, other_active());
   queue_.unlock(mine);
 }
 
-bool mcs_lock::unlock_limited_if_held(node& mine) noexcept {
+bool mcs_lock::unlock_limited_if_held(node& mine) noexcept TXSYNC_UNCHECKED {
   if (!queue_.may_be_unlocked(mine)) return false;
   queue_.note_end();
   const concurrency_limiter::hand_over passed_on(limiter_, other_active());

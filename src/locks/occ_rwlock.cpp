@@ -14,7 +14,7 @@ constexpr std::uint64_t look_distance = 256;
 constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
-void occ_rwlock::lock_shared_slow() noexcept {
+void occ_rwlock::lock_shared_slow() noexcept TXSYNC_UNCHECKED {
   unlock_shared();  // undo: this thread was counted too early
   (void)try_lock_shared_until_ns(machine::no_deadline);
 }

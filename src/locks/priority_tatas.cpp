@@ -6,7 +6,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool priority_tatas_lock::lock_slow(wait_task* task) noexcept {
+bool priority_tatas_lock::lock_slow(wait_task* task) noexcept TXSYNC_UNCHECKED {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const priority_tatas_lock*>(lock)->is_held();
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
@@ -55,6 +56,9 @@ bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
 /// thread has left. Only a writer that was inside flips it, and the next writer waits for this reader. After a writer
 /// that has given up, the waiting threads enter by themselves.
 bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noexcept {
+  TXSYNC_ASSERT((state_.load(std::memory_order_relaxed) & waiting_bits) != 0 ||
+                    (state_.load(std::memory_order_relaxed) & parity) != before,
+                "the thread is counted among the waiting readers, or was let in");
   std::uint64_t spun = 0;
   for (bool late = false;;) {
     std::uint64_t seen = state_.load(std::memory_order_acquire);  // pairs with the release in unlock()
@@ -111,6 +115,7 @@ bool shared_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
 
 /// Requires: the thread has set `writer`. True: it is inside.
 bool shared_mutex::await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept {
+  TXSYNC_ASSERT(has_writer(), "the thread has announced itself as the writer");
   for (std::uint64_t spun = 0; (seen & readers_bits) != 0;) {
     bool late;
     if (spun < budget()) {
@@ -127,7 +132,7 @@ bool shared_mutex::await_readers(std::uint64_t seen, std::uint64_t deadline) noe
 }
 
 /// The writer leaves without having entered. False: it is inside, since the readers have left.
-bool shared_mutex::withdraw(std::uint64_t& seen) noexcept {
+bool shared_mutex::withdraw(std::uint64_t& seen) noexcept TXSYNC_UNCHECKED {
   while ((seen & readers_bits) != 0) {
     // acquire pairs with the readers' release, if they have left
     if (!state_.compare_exchange_weak(seen, seen & ~writer, std::memory_order_acquire)) continue;
@@ -154,6 +159,7 @@ bool shared_mutex::try_lock() noexcept {
 }
 
 void shared_mutex::unlock() noexcept {
+  TXSYNC_ASSERT(has_writer() && writers_.is_held(), "the calling thread holds the lock exclusively");
   machine::annotate_unseen_release(&state_);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
@@ -178,12 +184,13 @@ void shared_mutex::unlock() noexcept {
   if (waiting != 0) machine::unpark_high(state_, machine::everyone);
 }
 
-[[gnu::noinline]] void shared_mutex::unlock_to_readers() noexcept {
+[[gnu::noinline]] void shared_mutex::unlock_to_readers() noexcept TXSYNC_UNCHECKED {
   let_readers_in();
   writers_.unlock();
 }
 
 void shared_mutex::unlock_fair() noexcept {
+  TXSYNC_ASSERT(has_writer() && writers_.is_held(), "the calling thread holds exclusively what it hands over");
   machine::annotate_unseen_release(&state_);
   let_readers_in();
   writers_.unlock_fair();

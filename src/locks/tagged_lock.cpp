@@ -77,7 +77,7 @@ bool tagged_lock::acquire_tatas(const lock_waiter& who) noexcept {
   return words_.tatas.try_lock_until_ns(who.deadline);
 }
 
-bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
+bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept TXSYNC_UNCHECKED {
   constexpr algorithm how = algorithm::priority_tatas;
   if (who.deadline == machine::no_deadline) {
     if (try_until_settled(how, who.here)) return true;
@@ -152,7 +152,7 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
   machine::fence();
 }
 
-void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept {
+void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept TXSYNC_UNCHECKED {
   if (is_of_another(here)) [[unlikely]] {
     // Taken before the fork, by the thread that forked.
     machine::fence();  // orders what the thread did before it, then the plain writes to the queue

@@ -60,7 +60,7 @@ class tagged_lock {
 
   /// `here()` returns the mark of the calling process.
   template <class Mark>
-  [[nodiscard]] bool try_acquire(algorithm how, Mark here) noexcept {
+  [[nodiscard]] bool try_acquire(algorithm how, Mark here) noexcept TXSYNC_UNCHECKED {
     switch (how) {
       case algorithm::tatas:
         return words_.tatas.try_lock();
@@ -86,7 +86,7 @@ class tagged_lock {
   }
 
   /// By the owner. The lock may be gone once it is free. `here`: for a lock that has_queue().
-  void release(algorithm how, std::uint16_t here) noexcept {
+  void release(algorithm how, std::uint16_t here) noexcept TXSYNC_UNCHECKED {
     switch (how) {
       case algorithm::tatas:
         return words_.tatas.unlock();

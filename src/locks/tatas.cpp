@@ -6,7 +6,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool tatas_lock::lock_slow(wait_task* task) noexcept {
+bool tatas_lock::lock_slow(wait_task* task) noexcept TXSYNC_UNCHECKED {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const tatas_lock*>(lock)->is_held();
   };
@@ -23,7 +23,7 @@ bool tatas_lock::lock_slow(wait_task* task) noexcept {
   return true;
 }
 
-bool tatas_lock::lock_slow(std::uint64_t deadline) noexcept {
+bool tatas_lock::lock_slow(std::uint64_t deadline) noexcept TXSYNC_UNCHECKED {
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do {
     if (detail::is_past(deadline)) return false;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string_view>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/capability.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/environment.hpp>

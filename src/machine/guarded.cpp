@@ -3,6 +3,7 @@
 // handles faults (machine/posix/fault.cpp, the simulated machine's runtime).
 #include "guarded.hpp"
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/guarded.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
@@ -15,6 +16,7 @@ constinit thread_local std::jmp_buf* my_jump_target = nullptr;
 bool is_guarded() noexcept { return my_jump_target != nullptr; }
 
 void leave_guarded() noexcept {
+  TXSYNC_ASSERT(is_guarded(), "the calling thread runs a guarded body");
   std::longjmp(*my_jump_target,
                left_by_itself);  // NOLINT(cert-err52-cpp): an exception would run what has to be left out
 }

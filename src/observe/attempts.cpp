@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/observe/attempts.hpp>
 
 #include <algorithm>
@@ -54,6 +56,7 @@ bool add_commits(site& the_site, const commits_left& left) noexcept {
 
 /// Counts of running threads are not all of one moment, so differences are cut off at 0.
 attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept {
+  TXSYNC_ASSERT(later.failed >= earlier.failed, "the later snapshot of attempts comes first");
   attempt_totals result;
   result.commits = less(later.commits, earlier.commits);
   result.elided = less(later.elided, earlier.elided);
@@ -66,6 +69,7 @@ attempt_totals difference(const attempt_totals& later, const attempt_totals& ear
 }
 
 transaction_totals difference(const transaction_totals& later, const transaction_totals& earlier) noexcept {
+  TXSYNC_ASSERT(later.commits >= earlier.commits, "the later snapshot of transactions comes first");
   transaction_totals result;
   result.commits = less(later.commits, earlier.commits);
   result.alone = less(later.alone, earlier.alone);
@@ -75,6 +79,7 @@ transaction_totals difference(const transaction_totals& later, const transaction
 }
 
 warm_totals difference(const warm_totals& later, const warm_totals& earlier) noexcept {
+  TXSYNC_ASSERT(later.runs >= earlier.runs, "the later snapshot of warm-ups comes first");
   warm_totals result{less(later.runs, earlier.runs), less(later.attempts, earlier.attempts),
                      less(later.ns, earlier.ns)};
   for (std::size_t i = 0; i < abort_cause_count; ++i) result.aborts[i] = less(later.aborts[i], earlier.aborts[i]);
@@ -146,6 +151,7 @@ bool attempts_failed(std::uint32_t site_id) noexcept {
 }
 
 void warmed_up(std::uint32_t site_id, std::uint64_t cycles, const abort_cause* attempt_ended_by) noexcept {
+  TXSYNC_ASSERT(!machine::active(), "a warm-up is counted outside of attempts");
   site_counters* const counters = all_counters_here(site_id);
   if (counters == nullptr) return;
   counters->warm_ups.runs.add(1);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/memory.hpp>
@@ -231,7 +232,10 @@ wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycle
   return counters != nullptr ? overflow(counters->held_up, waits, to_ns(cycles), full_at) : wait_sum{};
 }
 
-void watch_holds(hold_watcher told) noexcept { watcher.store(told, std::memory_order_relaxed); }
+void watch_holds(hold_watcher told) noexcept {
+  TXSYNC_ASSERT(my_block == nullptr || told == nullptr, "holds are watched from the first count on");
+  watcher.store(told, std::memory_order_relaxed);
+}
 
 namespace detail {
 
@@ -282,6 +286,8 @@ std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
 bool spin_begins(std::uint32_t site_id, const void* lock) noexcept { return tell_wait_begin(site_id, lock); }
 
 void spun(std::uint32_t site_id, std::uint64_t cycles) noexcept {
+  TXSYNC_ASSERT(my_block == nullptr || my_block->waiting_since.load(std::memory_order_relaxed) == 0,
+                "the thread spins, and has not begun to park");
   if (last_waited.site_id != site_id) [[unlikely]] {
     thread_block* const block = block_of_thread();
     site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
@@ -391,7 +397,10 @@ std::uint64_t block_layout() noexcept { return layout_of_blocks; }
 std::size_t block_bytes() noexcept { return offset_of(site::site_limit + 1); }
 std::size_t block_bytes_up_to(std::uint32_t sites) noexcept { return offset_of(sites + 1); }
 
-void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
+void use_blocks_of(const block_source& from) noexcept {
+  TXSYNC_ASSERT(my_block == nullptr, "the thread has counted nothing before it is told where its counts are");
+  source.store(&from, std::memory_order_relaxed);
+}
 
 namespace {
 constinit std::atomic<bool (*)(const ownership&)> stop_elsewhere{nullptr};
@@ -466,6 +475,8 @@ std::uint64_t max_wait_between(const site_totals& later, const site_totals& earl
 }  // namespace
 
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
+  TXSYNC_ASSERT(later.contended >= earlier.contended && later.wait_ns >= earlier.wait_ns,
+                "the later snapshot of a site comes first");
   site_totals result = later;
   // Elided sections are estimated by a difference whose parts are counted at different times, so it may have shrunk.
   result.acquisitions -= std::min(earlier.acquisitions, later.acquisitions);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/observe/site_policy.hpp>
 #include <txsync/observe/site_state.hpp>
@@ -15,6 +16,7 @@ constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
 
 void site::set_policy(std::uint32_t packed) noexcept {
+  TXSYNC_ASSERT(!machine::active(), "a policy is set outside of attempts");
   // relaxed: the bit never changes
   const std::uint32_t kept = policy_.load(std::memory_order_relaxed) & policy_word::in_code;
   // seq_cst, the store and the load: as in site_state::replace().

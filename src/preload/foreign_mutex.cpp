@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
@@ -170,6 +171,7 @@ bool is_plainly_mine(pthread_mutex_t* raw) noexcept {
 }  // namespace
 
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  TXSYNC_ASSERT(is_left_to_libc(tag), "the mutex is one of those that the C library's functions take");
   if (runs_ahead()) [[unlikely]]
     return 0;
   // Most are counted, free and without a role. This does for them what lock_in_general() does.
@@ -200,6 +202,7 @@ int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  TXSYNC_ASSERT(is_left_to_libc(tag), "the mutex is one of those that the C library's functions give up");
   if (runs_ahead()) [[unlikely]] {
     unlock_ahead(state_of(raw));
     return 0;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/site.hpp>
 
 #include "mutex_state.hpp"
@@ -30,6 +31,7 @@ class speculating_site {
   /// Requires: set_choices(). acquire pairs with the release there.
   site_choices choices() const noexcept {
     const std::uint32_t kept = choices_.load(std::memory_order_acquire);
+    TXSYNC_ASSERT_VALUE(kept != 0, "the choices of the site were made");
     return {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
   }
   bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
@@ -67,6 +69,8 @@ bool make_speculating(std::uint32_t number, const site_choices& choices, const p
 
 /// Requires: make_speculating(number, ...) has been true.
 inline speculating_site& speculating_site_of(std::uint32_t number) noexcept {
+  TXSYNC_ASSERT(site_blocks[number / site_block::sites].load(std::memory_order_relaxed) != nullptr,
+                "the site was made a speculating one");
   // acquire pairs with the release in make_speculating()
   site_block& block = *site_blocks[number / site_block::sites].load(std::memory_order_acquire);
   return *std::launder(reinterpret_cast<speculating_site*>(block.room[number % site_block::sites]));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/report.hpp"
+
+#include <txsync/machine/assert.hpp>
 #include "report/sections.hpp"
 #include "report/style.hpp"
 #include "report/text.hpp"
@@ -93,6 +95,7 @@ source read(std::string name, std::string_view text) {
 }
 
 std::string page(const std::vector<source>& sources) {
+  TXSYNC_ASSERT(!sources.empty(), "a page has at least one source");
   std::string body;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     body += checked(sources[i], [&] { return article(sources[i], i + 1); });

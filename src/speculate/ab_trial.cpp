@@ -21,6 +21,8 @@
 // While a thread changes the state, it has set the bit `changing`. Only that thread then writes since_ and the values
 // that belong to the state. All of it is advice: a stale read counts some sections in the wrong window, and no section
 // becomes wrong. So relaxed is enough for everything that state_ does not publish.
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/ab_trial.hpp>
 
 #include <algorithm>
@@ -187,6 +189,7 @@ void ab_trial::take_part(const report& mine, std::uint64_t window) noexcept {
 }
 
 std::uint32_t ab_trial::look(const report& mine, std::uint64_t window) noexcept {
+  TXSYNC_ASSERT(!machine::active(), "a thread reports to a trial outside of attempts");
   take_part(mine, window);
   if (state_.load(relaxed) == idle) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
@@ -227,6 +230,7 @@ void trial_sampler::restart(count_down& countdown, std::uint64_t now, std::uint6
 }
 
 bool trial_sampler::counts_exactly(count_down& countdown, const void* role) noexcept {
+  TXSYNC_ASSERT(countdown.bits() == 0, "no bit is set while sections are counted");
   if (forget_after_ == 0) return true;
   countdown.restart(1);
   if (--forget_after_ == 0) {
@@ -262,6 +266,8 @@ void trial_sampler::took(const void* role, std::uint64_t length, const void* loc
 
 bool trial_sampler::look(count_down& countdown, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
   slot* at = find(role);
+  TXSYNC_ASSERT(forget_after_ == 0 || (at != nullptr && at->counted >= at->report_interval),
+                "count() has just said that it is time to look");
   const std::uint64_t now = machine::cycles();
   ab_trial::report mine{.sections = 0, .since = now, .now = now, .shortest = ab_trial::no_length, .lock = nullptr};
   if (at != nullptr) {

@@ -2,6 +2,7 @@
 // Early threads run ahead in attempts that never commit (always-abort paper, III-D and Fig. 6). In one point txsync
 // differs from the paper. A thread that comes to the next barrier in its attempt does not arrive there. Its arrival
 // would conflict with the others' arrivals, and the thread has prefetched what it could.
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/elision.hpp>
 #include <txsync/speculate/warm_barrier.hpp>
@@ -24,6 +25,7 @@ bool has_seen_all(attempt_status status) noexcept {
 bool warm_barrier::run_ahead(std::uint32_t generation) noexcept {
   if (!machine::htm().always_abort || !has_cpu_for_each()) return false;
   for (std::uint32_t left = tries_; left != 0 && !is_over(generation); --left) {
+    TXSYNC_ASSERT(!machine::active(), "the thread is in no attempt when it runs ahead");
     const attempt_status status = machine::warm_begin();
     if (status.started()) {
       // Because of this read, the opening of the barrier aborts the attempt.

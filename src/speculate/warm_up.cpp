@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a waiter does (always-abort paper, III-A to III-C), when that pays, and how the bounds of a body are kept.
+#include <txsync/machine/assert.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
 #include <txsync/machine/attempt.hpp>
@@ -78,6 +79,7 @@ bool warm_wait::run(warm_memory& memory) noexcept {
 }
 
 void warm_wait::run_before_lock() noexcept {
+  TXSYNC_ASSERT(call_ != nullptr, "there is a call that is run before the lock is asked for");
   if (tries_ == 0) return;
   if (policy_.speculators != 0 && !join(policy_.speculators)) return;
   warm_memory memory(policy_.max_accesses);
@@ -127,6 +129,8 @@ void warm_wait::leave() noexcept {
 /// One always-abort attempt. It returns at once inside the attempt, and again when the attempt has aborted.
 wait_task::result warm_wait::attempt(const lock_wait& wait) noexcept {
   const std::uint64_t began = begin_counted(state_);
+  TXSYNC_ASSERT(machine::htm().always_abort && !machine::active(),
+                "the machine has always-abort attempts, and the thread is in no attempt");
   const machine::attempt_status status = machine::warm_begin();
   if (!status.started()) {
     const abort_cause why = status.cause();

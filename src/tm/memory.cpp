@@ -6,6 +6,8 @@
 #include <new>
 #include <stdexcept>
 
+#include <txsync/machine/assert.hpp>
+
 #include "tm/quiescence_gate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -156,6 +158,7 @@ void free_at_once(runner& me, growing_log<heap_object>& which) noexcept {
 /// Moves what was destroyed since then into limbo, with the transactions that may be reading it. Requires: the limbo is
 /// empty.
 void fill_limbo(runner& me) noexcept {
+  TXSYNC_ASSERT(me.limbo.empty() && me.running.empty(), "the limbo is empty before it is filled");
   me.limbo.swap(me.next_limbo);
   try {
     note_running(me, me.running);

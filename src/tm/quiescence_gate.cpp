@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include <txsync/machine/assert.hpp>
+
 #include "locks/backoff.hpp"
 #include "tm/shared.hpp"
 
@@ -70,7 +72,8 @@ void wait_for_biased(const seen_running& one, runner& biased) noexcept {
 }
 
 /// Requires: the thread has the turn.
-void close_gate(const runner& me) noexcept {
+void close_gate(const runner& me) noexcept TXSYNC_REQUIRES(shared.turn) {
+  TXSYNC_ASSERT(shared.turn.is_held(), "the thread that closes the gate has the turn");
   runner* const biased =
       runner_in(shared.quiescence_gate.load(std::memory_order_relaxed));  // relaxed: changes only with the turn
   // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
@@ -85,7 +88,8 @@ void close_gate(const runner& me) noexcept {
 }
 
 /// Requires: the thread has the turn.
-void end_bias(const runner& me) noexcept {
+void end_bias(const runner& me) noexcept TXSYNC_REQUIRES(shared.turn) {
+  TXSYNC_ASSERT(shared.turn.is_held(), "the thread that ends the bias has the turn");
   if (shared.quiescence_gate.load(std::memory_order_relaxed) == gate_open)
     return;  // relaxed: changes only with the turn
   close_gate(me);
@@ -149,7 +153,7 @@ void refuse_if_left_behind(const runner& who) noexcept {
   if (!lives(who)) refuse_torn();
 }
 
-void forget_turns(const runner* me) noexcept {
+void forget_turns(const runner* me) noexcept TXSYNC_UNCHECKED {
   const bool mine = me != nullptr && (me->mode == run_mode::serial || me->mode == run_mode::irrevocable);
   // relaxed, in all of these: there is one thread
   const std::uintptr_t state = shared.quiescence_gate.load(std::memory_order_relaxed);
@@ -163,6 +167,7 @@ void forget_turns(const runner* me) noexcept {
 }
 
 void wait_for_gate(runner& me) noexcept {
+  TXSYNC_ASSERT(is_running(me.activity.load(std::memory_order_relaxed)), "the thread has tried to enter");
   leave(me);
   refuse_if_torn();
   shared.turn.lock();  // behind the threads that run serial transactions, or want to
@@ -171,7 +176,7 @@ void wait_for_gate(runner& me) noexcept {
   shared.turn.unlock();
 }
 
-void enter_serial(runner& me) noexcept {
+void enter_serial(runner& me) noexcept TXSYNC_UNCHECKED {  // it keeps the turn
   refuse_if_torn();
   shared.turn.lock();
   become_running(me);
@@ -179,7 +184,7 @@ void enter_serial(runner& me) noexcept {
   exclude_attempts();
 }
 
-void leave_serial(runner& me) noexcept {
+void leave_serial(runner& me) noexcept TXSYNC_UNCHECKED {
   order_before_attempts();
   leave(me);
   open_gate();

@@ -14,6 +14,7 @@
 // shared.turn is held, except in the child of a fork.
 #pragma once
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/asymmetric.hpp>
 
 #include "tm/runner.hpp"
@@ -56,6 +57,7 @@ inline void enter(runner& me) noexcept {
 
 /// Requires: the thread runs a transaction. True: no other runs until it ends.
 inline bool has_bias(const runner& me) noexcept {
+  TXSYNC_ASSERT((me.activity.load(std::memory_order_relaxed) & 1) != 0, "the thread runs a transaction");
   // relaxed: only the thread itself does what would make this true
   return shared.quiescence_gate.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(&me);
 }

@@ -3,6 +3,7 @@
 // frames. That takes some nanoseconds, where an exception would take a microsecond.
 #include <cstdlib>
 #include <cstring>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/environment.hpp>
 #include <txsync/tm/atomically.hpp>
@@ -130,6 +131,7 @@ void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
 
 /// What follows a commit, however the transaction was run. Requires: the thread runs none any more.
 void settle(runner& me) noexcept {
+  TXSYNC_ASSERT((me.activity.load(std::memory_order_relaxed) & 1) == 0, "the thread runs no transaction any more");
   if (!me.has_extras) [[likely]]
     return;
   if (me.privatizes) wait_for_running(me);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <txsync/machine/assert.hpp>
 #include <txsync/mutex.hpp>
 
 #include "observe/blocks.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constinit std::atomic<runner*> all_runners{nullptr};
 constinit mutex free_guard;
-constinit runner* free_runners = nullptr;
+constinit runner* free_runners TXSYNC_GUARDED_BY(free_guard) = nullptr;
 /// Whether some of those may still have objects in limbo. A hint.
 constinit std::atomic<bool> has_orphans{false};
 constinit std::atomic<bool> knows_forks{false};
@@ -163,7 +164,14 @@ void runner::make_as_new() {
   make_read_bits(*this);
 }
 
-void runner::begin_anew(unsigned count) {
+void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thread
+  TXSYNC_ASSERT(
+      [] {
+        const runner* one = first();
+        while (one != nullptr && (one->activity.load(std::memory_order_relaxed) & 1) == 0) one = one->next_;
+        return one == nullptr;
+      }(),
+      "no thread runs a block any more");
   look_as_usual();
   unsigned there = 0;
   for (const runner* one = first(); one != nullptr; one = one->next_) ++there;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/jump_target.hpp>
 #include <txsync/machine/thread.hpp>
@@ -104,6 +105,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   }
   /// Requires: knows(which).
   void begin_block(block& which) noexcept {
+    TXSYNC_ASSERT_VALUE(knows(which), "the block is one of the last two that the thread has learnt");
     if (where != &which) {
       std::swap(where, other_block);
       std::swap(counts, other_counts);

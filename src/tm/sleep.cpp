@@ -21,7 +21,7 @@ struct sleeper {
 };
 
 constinit mutex list_guard;
-constinit sleeper* list = nullptr;
+constinit sleeper* list TXSYNC_GUARDED_BY(list_guard) = nullptr;
 
 void add(sleeper& mine) noexcept {
   list_guard.lock();
@@ -44,7 +44,7 @@ void remove(sleeper& mine) noexcept {
 
 }  // namespace
 
-void forget_sleepers() noexcept {
+void forget_sleepers() noexcept TXSYNC_UNCHECKED {  // there is one thread
   std::construct_at(&list_guard);
   list = nullptr;
   shared.sleepers.store(0, std::memory_order_relaxed);  // there is one thread

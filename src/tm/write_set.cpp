@@ -5,6 +5,8 @@
 #include <limits>
 #include <new>
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 write_set::~write_set() { std::free(slots_); }
@@ -24,6 +26,7 @@ write_set::outcome write_set::put(word& cell, std::uint64_t value, bool keep_rep
 }
 
 void write_set::roll_back_to(std::size_t size, std::size_t replaced) noexcept {
+  TXSYNC_ASSERT(size <= entries_.size() && replaced <= replaced_.size(), "the set has grown since it had that size");
   for (std::size_t i = replaced_.size(); i-- > replaced;) entries_[replaced_[i].index].value = replaced_[i].value;
   replaced_.truncate(replaced);
   // The last entry first: the probe for an entry never passes the slot of a later one. So no probe is cut off.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/tm/detail/growing_log.hpp>
 #include <txsync/tm/var.hpp>
 
@@ -79,6 +80,7 @@ class write_set {
   std::size_t slot_count() const noexcept { return std::size_t{1} << (64 - shift_); }
   /// The slot where the word is, or is to be put. Requires: there are slots.
   std::size_t slot_of(const word& cell) const noexcept {
+    TXSYNC_ASSERT_VALUE(slots_ != nullptr, "there are slots");
     // The upper bits of a product with the golden ratio's digits (Knuth's multiplicative hashing).
     std::size_t at = (reinterpret_cast<std::uintptr_t>(&cell) / sizeof(word)) * 0x9E3779B97F4A7C15u >> shift_;
     while (slots_[at].generation == generation_ && entries_[slots_[at].index].cell != &cell) {

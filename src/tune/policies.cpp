@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
+
 #include "policy/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
@@ -75,6 +77,7 @@ policies::policies(const std::vector<std::string>& candidates, offered_attempts 
 }
 
 std::optional<policy::policy_set> policies::of(const configuration& config) const {
+  TXSYNC_ASSERT(by_name_.count(config.candidate) != 0, "the candidate was given to the constructor");
   std::optional<policy::policy_set> policy = by_name_.at(config.candidate);
   if (!policy) return policy;
   for (const site_setting& setting : config.sites) {

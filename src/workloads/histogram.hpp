@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/observe/histogram.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -37,6 +38,7 @@ struct latency_histogram {
   /// The duration in nanoseconds that the fraction `part` of the samples does not exceed, as the lower bound of its
   /// bucket; 0 without samples. Requires: 0 <= part <= 1. For p99.9, `part` is 0.999.
   std::uint64_t quantile(double part) const noexcept {
+    TXSYNC_ASSERT_VALUE(part >= 0 && part <= 1, "a quantile is a part of all samples");
     const std::uint64_t all = samples();
     if (all == 0) return 0;
     auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(all));

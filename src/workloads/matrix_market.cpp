@@ -9,6 +9,8 @@
 #include <list>
 #include <string_view>
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
@@ -193,7 +195,10 @@ std::uint64_t open_matrix(const std::string& path) {
   return number + 1;
 }
 
-const std::string& path_of_matrix(std::uint64_t number) { return opened_as(number).path; }
+const std::string& path_of_matrix(std::uint64_t number) {
+  TXSYNC_ASSERT(number != 0 && number <= all_opened().size(), "open_matrix() has returned the number");
+  return opened_as(number).path;
+}
 
 const sparse_matrix* matrix_of_file(std::uint64_t number) noexcept {
   return number != 0 && number <= all_opened().size() ? &opened_as(number).matrix : nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -34,7 +35,10 @@ class random_stream {
   constexpr std::uint64_t next() noexcept { return mix(state_ += 0x9E3779B97F4A7C15u); }
 
   /// A number in [0, bound). Requires: 0 < bound <= 2^32. Uneven by at most bound / 2^32.
-  constexpr std::uint64_t below(std::uint64_t bound) noexcept { return ((next() >> 32) * bound) >> 32; }
+  constexpr std::uint64_t below(std::uint64_t bound) noexcept {
+    TXSYNC_ASSERT_VALUE(bound != 0 && bound <= std::uint64_t{1} << 32, "the bound is from 1 to 2^32");
+    return ((next() >> 32) * bound) >> 32;
+  }
 
   /// True in `chance` of a hundred cases.
   constexpr bool percent(std::uint64_t chance) noexcept { return below(100) < chance; }

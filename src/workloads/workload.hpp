@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "workloads/histogram.hpp"
@@ -54,6 +55,7 @@ struct outcome {
 
 /// Requires: elapsed_ns is not 0.
 inline double operations_per_second(const outcome& seen) noexcept {
+  TXSYNC_ASSERT(seen.elapsed_ns != 0, "the measurement took some time");
   return static_cast<double>(seen.operations) * 1e9 / static_cast<double>(seen.elapsed_ns);
 }
 

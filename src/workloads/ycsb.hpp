@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <txsync/machine/assert.hpp>
+
 #include "workloads/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::ycsb {
@@ -30,12 +32,16 @@ class zipfian {
   static constexpr double theta = 0.99;
 
   /// Requires: items > 0. Cost: one power per item.
-  explicit zipfian(std::uint64_t items) { grow(items); }
+  explicit zipfian(std::uint64_t items) {
+    TXSYNC_ASSERT_VALUE(items != 0, "there are items to draw from");
+    grow(items);
+  }
   /// With a known sum. Requires: sum is that of 1/i^theta for i up to items.
   zipfian(std::uint64_t items, double sum) : items_(items), sum_(sum) { refresh(); }
 
   /// Requires: not fewer items than before. Cost: one power per new item.
   void grow(std::uint64_t items) {
+    TXSYNC_ASSERT(items >= items_, "the number of items does not shrink");
     if (items == items_) return;
     while (items_ < items) sum_ += 1 / std::pow(static_cast<double>(++items_), theta);
     refresh();
@@ -67,6 +73,7 @@ class scrambled_zipfian {
  public:
   /// Requires: records > 0.
   std::uint64_t draw(random_stream& random, std::uint64_t records) const noexcept {
+    TXSYNC_ASSERT_VALUE(records != 0, "there are records to draw from");
     return fnv_hash(ranks_.draw(random)) % records;
   }
 

@@ -28,6 +28,9 @@ void txsync_sim_suspend(void) {}
 void txsync_sim_resume(void) {}
 
 void txsync_sim_catch_faults(void*) {}
+int txsync_sim_look_unseen(void) { return 0; }
+void txsync_sim_end_look(int) {}
+void txsync_sim_give_up(const char*) { abort(); }
 
 void txsync_sim_prefetch(const void*, int) {}
 void txsync_sim_fence(void) {}

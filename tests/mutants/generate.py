@@ -39,6 +39,7 @@ CONDITION = re.compile(r"\b(?:if|while) \(")
 FOR = re.compile(r"\bfor \(")
 VALUE = re.compile(r"(?:\breturn |(?<!constexpr )\bbool \w+ = )")
 DECLARES = re.compile(r"(?:const |auto )[^=]* = ")
+ASSERTION = re.compile(r"\bTXSYNC_ASSERT(?:_VALUE)?\(")
 COMPARES = re.compile(r" (?:==|!=|<|>|<=|>=|&&|\|\|) ")
 
 
@@ -59,6 +60,14 @@ def closing(text, opening):
             if depth == 0:
                 return at
     raise ValueError("a bracket is not closed")
+
+
+def without_assertions(code):
+    """The same with nothing in assertions, which are no part of what is to be right."""
+    for found in ASSERTION.finditer(code):
+        end = closing(code, found.end() - 1)
+        code = code[:found.end()] + re.sub(r"[^\n]", " ", code[found.end():end]) + code[end:]
+    return code
 
 
 def top_level(text, begin, end, words):
@@ -105,7 +114,7 @@ class Source:
     def __init__(self, root, name, first_id):
         self.name = name
         self.text = (root / name).read_text(encoding="utf-8")
-        self.code = blanked(self.text)
+        self.code = without_assertions(blanked(self.text))
         self.next_id = first_id
         self.mutants = []  # id, line, what, text of the line (and which one, where there are several)
         self.insertions = []

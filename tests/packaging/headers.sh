@@ -87,9 +87,9 @@ for compiler in "$@"; do
   [[ " ${seen[*]} " != *" $(readlink -f "$(command -v "$compiler")") "* ]] || continue  # another name of it
   seen+=("$(readlink -f "$(command -v "$compiler")")")
   if is_clang "$compiler"; then
-    in_all_ways "$compiler"
+    in_all_ways "$compiler" -Wthread-safety
     if echo '#include <version>' | "$compiler" -stdlib=libc++ -E -x c++ - > /dev/null 2>&1; then
-      in_all_ways "$compiler" -stdlib=libc++
+      in_all_ways "$compiler" -stdlib=libc++ -Wthread-safety
       start names_library "$compiler" -stdlib=libc++
     else
       left_out "$compiler has no libc++: how the headers compile with it is not known"

@@ -43,7 +43,12 @@ read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
 said=$("$work/by_pkg_config") && [[ $said == "$expected" ]]
 
 echo "== the headers know the standard library that they were built with"
-grep -q '^#define TXSYNC_BUILT_WITH_LIBCXX [01]$' "$work/moved/include/txsync/machine/native/txsync_backend/built_with.hpp"
+built_with=$work/moved/include/txsync/machine/native/txsync_backend/built_with.hpp
+grep -q '^#define TXSYNC_BUILT_WITH_LIBCXX [01]$' "$built_with"
+echo "== and whether the library has assertions, which a user cannot change"
+has=$(sed -n 's/^#define TXSYNC_BUILT_WITH_ASSERTIONS \([01]\)$/\1/p' "$built_with")
+said=$(echo '#include <txsync/mutex.hpp>' | "$compiler" -std=c++20 "${flags[@]}" "-DTXSYNC_ASSERTIONS=$((1 - has))" -E -x c++ - 2>&1 > "$work/none" || true)
+[[ $said == *"built with another value of TXSYNC_ASSERTIONS"* ]] || { echo "with another value it says: ${said:-nothing}" >&2; exit 1; }
 
 echo "== find_package"
 cmake -S "$source_dir/tests/packaging/consumer" -B "$work/consumer" "${common[@]}" -DCMAKE_PREFIX_PATH="$work/moved" >> "$work/log"

@@ -6,8 +6,10 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/timed.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/restartable.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -52,7 +54,7 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// The line has room for 4,095 threads. Further threads look at the lock after 20 ms, and then at intervals that grow
 /// to 640 ms. Outside the line there is room for 31 threads. Further ones look at intervals that grow from 20 us to 160
 /// ms. No bound holds for these threads.
-class futex_mutex : public detail::timed<futex_mutex> {
+class TXSYNC_CAPABILITY("mutex") futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;
   futex_mutex(const futex_mutex&) = delete;
@@ -64,21 +66,21 @@ class futex_mutex : public detail::timed<futex_mutex> {
     return threads * ((max_age + 1) * turns_in_all + threads + 1);
   }
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!acquire_if_free()) [[unlikely]]
       lock_slow(machine::no_deadline);
   }
   /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& task) noexcept { return acquire_if_free() || lock_slow(task); }
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS { return acquire_if_free() || lock_slow(task); }
 
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     // It looks first, so that a failing try does not write.
     return !is_held() && acquire_if_free();
   }
 
   /// Tries until machine::clock_ns() reaches the deadline.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept {
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS {
     return acquire_if_free() || lock_slow(deadline);
   }
 
@@ -86,13 +88,14 @@ class futex_mutex : public detail::timed<futex_mutex> {
   enum class waits : std::uint8_t { parking, spinning };
 
   /// Requires: the calling thread holds the lock.
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
     unlock([this]() noexcept { unlock_marked(); });
   }
   /// For a type that is built on this one: the same, except that it calls `if_marked` if the holder has called mark().
   /// `if_marked` has to call unlock_marked().
   template <class Call>
-  [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
+  [[gnu::always_inline]] void unlock(Call if_marked) noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock");
     const std::uint32_t mine = machine::holders_byte(word_);
     if (mine >= last_turn_byte) [[unlikely]] {
       if ((mine & marked_byte) != 0) return if_marked();
@@ -104,7 +107,10 @@ class futex_mutex : public detail::timed<futex_mutex> {
   /// unlock() that hands the lock over if a thread is in line, as if the head of the line were past its deadline
   /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: one more atomic instruction; a hand-over if a thread
   /// waits.
-  void unlock_fair() noexcept { release(true); }
+  void unlock_fair() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock that it hands over");
+    release(true);
+  }
 
   /// Whether a thread is in line or outside it, at some moment during the call.
   // relaxed: nothing is decided by it
@@ -145,6 +151,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   /// For tests of the bound: the critical section counts as `turns` more turns. Requires: the calling thread holds the
   /// lock.
   void count_more_turns(std::uint32_t turns) noexcept {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock whose turns it counts");
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed, both: only the holder changes its bits
     while (!word_.compare_exchange_weak(seen, with_more_turns(seen, turns), std::memory_order_relaxed)) {
     }
@@ -206,6 +213,8 @@ class futex_mutex : public detail::timed<futex_mutex> {
   static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept { return number(granted(seen) - 1u); }
   /// Requires: the number was drawn, at most max_line numbers ago.
   static constexpr bool is_granted(std::uint64_t seen, std::uint16_t drawn_number) noexcept {
+    TXSYNC_ASSERT_VALUE(number(drawn(seen) - 1u - drawn_number) <= max_line,
+                        "the number was drawn, at most max_line numbers ago");
     return number(granted(seen) - 1u - drawn_number) < max_line;
   }
   static constexpr bool is_same_section(std::uint64_t one, std::uint64_t later) noexcept {

@@ -6,7 +6,9 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/park.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -45,7 +47,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// apart if fewer than eight forks lie between these.
 /// Constant-initialised; all bits zero is an unlocked lock; 8 bytes. The next owner may destroy it as soon as it has
 /// locked and unlocked it.
-class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_shared<futex_rwlock> {
+class TXSYNC_CAPABILITY("shared_mutex") futex_rwlock : public detail::timed<futex_rwlock>,
+                                                       public detail::timed_shared<futex_rwlock> {
  public:
   enum class admit : std::uint8_t { readers_first, after_writers };
 
@@ -53,11 +56,11 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
   futex_rwlock(const futex_rwlock&) = delete;
   futex_rwlock& operator=(const futex_rwlock&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!try_lock()) [[unlikely]]
       (void)lock_slow(machine::no_deadline);
   }
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // acquire pairs with the release in leave()
     while ((seen & inside_bits) == 0) {
@@ -67,20 +70,23 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
     return false;
   }
   /// Tries until machine::clock_ns() reaches the deadline.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS {
+    return try_lock() || lock_slow(deadline);
+  }
   /// Requires: the calling thread is the active writer.
-  void unlock() noexcept {
+  void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(has_writer(), "the calling thread is the active writer");
     if (!leave_alone()) [[unlikely]]
       (void)leave_empty(writer);
   }
   /// As unlock(). If no writer is active, it does nothing and returns false. No extra cost.
-  bool unlock_if_held() noexcept { return leave_alone() || leave_empty(writer); }
+  bool unlock_if_held() noexcept TXSYNC_UNLOCKS { return leave_alone() || leave_empty(writer); }
 
-  void lock_shared(admit how = admit::readers_first) noexcept {
+  void lock_shared(admit how = admit::readers_first) noexcept TXSYNC_LOCKS_SHARED {
     if (!try_lock_shared(how)) [[unlikely]]
       (void)lock_shared_slow(how, machine::no_deadline);
   }
-  [[nodiscard]] bool try_lock_shared(admit how = admit::readers_first) noexcept {
+  [[nodiscard]] bool try_lock_shared(admit how = admit::readers_first) noexcept TXSYNC_TRY_LOCKS_SHARED {
     const std::uint64_t closed = closed_to_readers(how);
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     while ((seen & closed) == 0) {
@@ -90,13 +96,17 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
     }
     return false;
   }
-  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline, admit how = admit::readers_first) noexcept {
+  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline,
+                                              admit how = admit::readers_first) noexcept TXSYNC_TRY_LOCKS_SHARED {
     return try_lock_shared(how) || lock_shared_slow(how, deadline);
   }
   /// Requires: the calling thread is an active reader.
-  void unlock_shared() noexcept { (void)leave_shared<false>(); }
+  void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
+    TXSYNC_ASSERT(readers() != 0, "the calling thread is an active reader");
+    (void)leave_shared<false>();
+  }
   /// As unlock_shared(). If no reader is active, it does nothing and returns false. No extra cost.
-  bool unlock_shared_if_held() noexcept { return leave_shared<true>(); }
+  bool unlock_shared_if_held() noexcept TXSYNC_UNLOCKS_SHARED { return leave_shared<true>(); }
 
   /// Whether a writer is active; the number of active readers. Each is true at some moment during the call.
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }

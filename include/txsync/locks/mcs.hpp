@@ -7,13 +7,15 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
 /// The queue of Mellor-Crummey and Scott (TOCS 1991), which both MCS locks share. Each waiter spins on its own node.
-class mcs_queue {
+class TXSYNC_CAPABILITY("mutex") mcs_queue {
  public:
   struct alignas(64) node {
     std::atomic<node*> next{this};  ///< itself while the node has no turn, as unlock_if_held() leaves it
@@ -23,7 +25,7 @@ class mcs_queue {
   constexpr mcs_queue() noexcept = default;
 
   /// Returns false as fifo_mcs_lock::lock(node&, wait_task&) does.
-  [[gnu::always_inline]] bool lock(node& mine, wait_task* task = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(node& mine, wait_task* task = nullptr) noexcept TXSYNC_TRY_LOCKS {
     begin_turn(mine);
     return lock_begun(mine, task);
   }
@@ -34,14 +36,14 @@ class mcs_queue {
     mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: a node out of the queue is the calling thread's own
   }
   /// The second step of lock(), after begin_turn().
-  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task = nullptr) noexcept TXSYNC_TRY_LOCKS {
     node* ahead = nullptr;
     // acquire pairs with the release in unlock() of a free lock; release publishes the node to the successor
     if (tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
       return true;
     return wait_in_line(mine, task);
   }
-  bool try_lock(node& mine) noexcept {
+  bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS {
     // relaxed: a look only
     if (tail_.load(std::memory_order_relaxed) != nullptr) return false;
     begin_turn(mine);
@@ -52,9 +54,12 @@ class mcs_queue {
     end_turn(mine);
     return false;
   }
-  [[gnu::always_inline]] void unlock(node& mine) noexcept { (void)leave<false>(mine); }
+  [[gnu::always_inline]] void unlock(node& mine) noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(may_be_unlocked(mine), "the calling thread holds the lock with this node");
+    (void)leave<false>(mine);
+  }
   /// Returns false and does nothing if no thread holds it, or if the node has no turn.
-  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept { return leave<true>(mine); }
+  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept TXSYNC_UNLOCKS { return leave<true>(mine); }
   /// False: unlock_if_held(mine) would do nothing.
   bool may_be_unlocked(const node& mine) const noexcept {
     // relaxed: as in end_turn()
@@ -119,10 +124,10 @@ class mcs_queue {
 
 /// The guard that both locks offer: a node on the stack, and the lock for the length of a scope.
 template <class Lock>
-class node_guard {
+class TXSYNC_SCOPED_CAPABILITY node_guard {
  public:
-  explicit node_guard(Lock& lock) noexcept : lock_(lock) { lock_.lock(node_); }
-  ~node_guard() { lock_.unlock(node_); }
+  explicit node_guard(Lock& lock) noexcept TXSYNC_ACQUIRE(lock) TXSYNC_UNCHECKED : lock_(lock) { lock_.lock(node_); }
+  ~node_guard() TXSYNC_UNLOCKS { lock_.unlock(node_); }
   node_guard(const node_guard&) = delete;
   node_guard& operator=(const node_guard&) = delete;
 
@@ -145,7 +150,7 @@ class node_guard {
 /// In the child of a fork, the thread that held it can unlock and use it: the queue there is empty.
 /// The memory for their nodes is the only bound on the number of waiters.
 /// Constant-initialised; all bits zero is an unlocked lock; 16 bytes, a node 64.
-class fifo_mcs_lock {
+class TXSYNC_CAPABILITY("mutex") fifo_mcs_lock {
  public:
   using node = detail::mcs_queue::node;
   using guard = detail::node_guard<fifo_mcs_lock>;
@@ -154,23 +159,23 @@ class fifo_mcs_lock {
   fifo_mcs_lock(const fifo_mcs_lock&) = delete;
   fifo_mcs_lock& operator=(const fifo_mcs_lock&) = delete;
 
-  void lock(node& mine) noexcept { queue_.lock(mine); }
+  void lock(node& mine) noexcept TXSYNC_LOCKS { queue_.lock(mine); }
   /// For a type that is built on this one: lock() in two steps. The store of begin_turn() can complete before
   /// lock_begun() needs it. end_turn() undoes begin_turn().
   static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
-  void lock_begun(node& mine) noexcept { queue_.lock_begun(mine); }
+  void lock_begun(node& mine) noexcept TXSYNC_LOCKS { queue_.lock_begun(mine); }
   /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(node& mine, wait_task& task) noexcept { return queue_.lock(mine, &task); }
+  bool lock(node& mine, wait_task& task) noexcept TXSYNC_TRY_LOCKS { return queue_.lock(mine, &task); }
   /// The "attempt" of Shore-MT's mcs lock: acquires the lock only if it is free.
-  [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
+  [[nodiscard]] bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
-  void unlock(node& mine) noexcept { queue_.unlock(mine); }
+  void unlock(node& mine) noexcept TXSYNC_UNLOCKS { queue_.unlock(mine); }
   /// As unlock(). If no thread holds the lock, or the node's turns are all over, it does nothing and returns false.
   /// Turns of other threads go on. For the second case, this function must have ended all turns of the node. Cost: a
   /// store.
-  bool unlock_if_held(node& mine) noexcept { return queue_.unlock_if_held(mine); }
+  bool unlock_if_held(node& mine) noexcept TXSYNC_UNLOCKS { return queue_.unlock_if_held(mine); }
 
   /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   bool is_held() const noexcept { return queue_.is_held(); }
@@ -191,7 +196,7 @@ class fifo_mcs_lock {
 /// Children of forks: as fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many in the passive set (Linux
 /// has room for 2^22).
 /// Constant-initialised; all bits zero is an unlocked lock; 32 bytes, a node 64.
-class mcs_lock {
+class TXSYNC_CAPABILITY("mutex") mcs_lock {
  public:
   using node = detail::mcs_queue::node;
   using guard = detail::node_guard<mcs_lock>;
@@ -204,22 +209,22 @@ class mcs_lock {
     return concurrency_limiter::bypass_bound(threads);
   }
 
-  [[gnu::always_inline]] void lock(node& mine) noexcept { lock(mine, nullptr); }
+  [[gnu::always_inline]] void lock(node& mine) noexcept TXSYNC_LOCKS { lock(mine, nullptr); }
   /// As those of fifo_mcs_lock.
   static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
-  [[gnu::always_inline]] void lock_begun(node& mine) noexcept { lock_begun(mine, nullptr); }
+  [[gnu::always_inline]] void lock_begun(node& mine) noexcept TXSYNC_LOCKS { lock_begun(mine, nullptr); }
   /// As fifo_mcs_lock::lock(node&, wait_task&).
-  bool lock(node& mine, wait_task& task) noexcept { return lock(mine, &task); }
-  [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
+  bool lock(node& mine, wait_task& task) noexcept TXSYNC_TRY_LOCKS { return lock(mine, &task); }
+  [[nodiscard]] bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
-  [[gnu::always_inline]] void unlock(node& mine) noexcept {
+  [[gnu::always_inline]] void unlock(node& mine) noexcept TXSYNC_UNLOCKS {
     if (limiter_.busy()) [[unlikely]]
       return unlock_limited(mine);
     queue_.unlock(mine);
   }
   /// As fifo_mcs_lock::unlock_if_held().
-  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept {
+  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept TXSYNC_UNLOCKS {
     if (limiter_.busy()) [[unlikely]]
       return unlock_limited_if_held(mine);
     return queue_.unlock_if_held(mine);
@@ -229,11 +234,11 @@ class mcs_lock {
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
-  [[gnu::always_inline]] bool lock(node& mine, wait_task* task) noexcept {
+  [[gnu::always_inline]] bool lock(node& mine, wait_task* task) noexcept TXSYNC_TRY_LOCKS {
     begin_turn(mine);
     return lock_begun(mine, task);
   }
-  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task) noexcept {
+  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task) noexcept TXSYNC_TRY_LOCKS {
     if (!limiter_.admits(queue_.active())) [[unlikely]]
       return lock_limited(mine, task);
     return queue_.lock_begun(mine, task);

@@ -7,6 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -26,28 +28,30 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// they look once a millisecond.
 /// In the child of a fork: as shared_mutex.
 /// Constant-initialised; all bits zero is an unlocked lock; 16 bytes.
-class occ_rwlock : public detail::timed<occ_rwlock>, public detail::timed_shared<occ_rwlock> {
+class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rwlock>,
+                                                     public detail::timed_shared<occ_rwlock> {
  public:
   constexpr occ_rwlock() noexcept = default;
   occ_rwlock(const occ_rwlock&) = delete;
   occ_rwlock& operator=(const occ_rwlock&) = delete;
 
-  void lock_shared() noexcept {
+  void lock_shared() noexcept TXSYNC_LOCKS_SHARED {
     // acquire pairs with the release in unlock()
     if ((state_.fetch_add(1, std::memory_order_acquire) & (writer | full)) != 0) [[unlikely]]
       lock_shared_slow();
   }
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared() noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared() noexcept TXSYNC_TRY_LOCKS_SHARED;
   /// Tries until machine::clock_ns() reaches the deadline.
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept;
-  void unlock_shared() noexcept {
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS_SHARED;
+  void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
+    TXSYNC_ASSERT(readers() != 0, "the calling thread holds the lock shared");
     // release pairs with the writer's acquire; the last reader wakes a waiting writer
     if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
       wake_writer();
   }
   /// As unlock_shared(). If no reader is active, it does nothing and returns false. Cost: as unlock_shared() for the
   /// only reader; beside other readers, one more atomic operation.
-  bool unlock_shared_if_held() noexcept {
+  bool unlock_shared_if_held() noexcept TXSYNC_UNLOCKS_SHARED {
     std::uint32_t seen = 1;
     // It does not read the word first: the atomic operation would wait for that read. release: as in unlock_shared();
     // relaxed: on failure it only looks
@@ -58,10 +62,10 @@ class occ_rwlock : public detail::timed<occ_rwlock>, public detail::timed_shared
     return true;
   }
 
-  TXSYNC_EXPORT void lock() noexcept;
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
-  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
-  TXSYNC_EXPORT void unlock() noexcept;
+  TXSYNC_EXPORT void lock() noexcept TXSYNC_LOCKS;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS;
+  TXSYNC_EXPORT void unlock() noexcept TXSYNC_UNLOCKS;
 
   /// The active readers, including those that were counted too early and are about to leave. For monitors and for
   /// elision.

@@ -8,23 +8,24 @@
 
 #include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
 /// The system's mutex (pthread_mutex_t, default kind) with the interface of the other locks. It is the yardstick, and
 /// the lock of the papers' POSIX curves. Fairness, cost, errors: as the C library's. Named requirements: Lockable.
 /// Constant-initialised.
-class posix_mutex {
+class TXSYNC_CAPABILITY("mutex") posix_mutex {
  public:
   constexpr posix_mutex() noexcept = default;
   posix_mutex(const posix_mutex&) = delete;
   posix_mutex& operator=(const posix_mutex&) = delete;
 
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  void lock() noexcept TXSYNC_LOCKS { pthread_mutex_lock(&mutex_); }
   /// A waiter runs `task` before it blocks, and tries the lock after each run (always-abort paper,
   /// Fig 3). Returns false if the thread does not have the lock but is in an always-abort attempt. The wait task cannot
   /// see whether the wait is over.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     const auto never = [](const void*, std::uint64_t) noexcept { return false; };
     while (!try_lock()) {
       const wait_task::result result = task.run_once({never, this, 0, 1});
@@ -36,8 +37,8 @@ class posix_mutex {
     }
     return true;
   }
-  [[nodiscard]] bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
-  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return pthread_mutex_trylock(&mutex_) == 0; }
+  void unlock() noexcept TXSYNC_UNLOCKS { pthread_mutex_unlock(&mutex_); }
 
  private:
 #pragma GCC diagnostic push
@@ -49,22 +50,22 @@ class posix_mutex {
 /// The same, with a word that says whether it is held. Elision needs that, and so does the detection of double unlocks;
 /// the C library's type does not tell. Cost: two stores more; if hardware transactions work, the first is a
 /// read-modify-write. 48 bytes or so.
-class posix_mutex_with_word {
+class TXSYNC_CAPABILITY("mutex") posix_mutex_with_word {
  public:
   constexpr posix_mutex_with_word() noexcept = default;
   posix_mutex_with_word(const posix_mutex_with_word&) = delete;
   posix_mutex_with_word& operator=(const posix_mutex_with_word&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     mutex_.lock();
     say_held();
   }
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     if (!mutex_.try_lock()) return false;
     say_held();
     return true;
   }
-  void unlock() noexcept {
+  void unlock() noexcept TXSYNC_UNLOCKS {
     // release: an attempt that sees it free sees what the section has written
     held_.store(0, std::memory_order_release);
     mutex_.unlock();

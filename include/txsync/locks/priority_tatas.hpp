@@ -6,6 +6,8 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -20,7 +22,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// the same time.
 /// It waits as tatas_lock does. Named requirements: Lockable. Constant-initialised; all bits zero is an unlocked lock;
 /// 8 bytes.
-class priority_tatas_lock {
+class TXSYNC_CAPABILITY("mutex") priority_tatas_lock {
  public:
   static constexpr std::uint32_t max_ready = 1;  // MAX_SPECS of the paper, IV-A
 
@@ -28,28 +30,34 @@ class priority_tatas_lock {
   priority_tatas_lock(const priority_tatas_lock&) = delete;
   priority_tatas_lock& operator=(const priority_tatas_lock&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!try_lock()) [[unlikely]]
       lock_slow(nullptr);
   }
   /// A waiter runs `task`, and is then ready. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& task) noexcept { return try_lock() || lock_slow(&task); }
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS { return try_lock() || lock_slow(&task); }
   /// Returns false also if the lock is meant for a ready waiter.
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     return ready_.load(std::memory_order_relaxed) == 0 && take();  // relaxed: a look only
   }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept { held_.store(0, std::memory_order_release); }  // pairs with the acquire in take()
+  void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock");
+    held_.store(0, std::memory_order_release);  // pairs with the acquire in take()
+  }
 
   // For the child of a fork. The parent's ready waiters do not exist there, but are still counted.
   /// As try_lock(), even if waiters are ready.
-  [[nodiscard]] bool try_lock_past_ready() noexcept { return take(); }
+  [[nodiscard]] bool try_lock_past_ready() noexcept TXSYNC_TRY_LOCKS { return take(); }
   /// Whether a waiter is ready, at some moment during the call.
   bool has_ready() const noexcept { return ready_.load(std::memory_order_relaxed) != 0; }  // relaxed: a look only
   /// Forgets the ready waiters. Requires: the calling thread holds the lock, and no thread of this process waits in
   /// lock().
-  void forget_ready() noexcept { ready_.store(0, std::memory_order_relaxed); }  // relaxed: ordered by the lock
+  void forget_ready() noexcept {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock whose waiters it forgets");
+    ready_.store(0, std::memory_order_relaxed);  // relaxed: ordered by the lock
+  }
 
   /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   // relaxed: an attempt orders the reads in it, and other callers decide nothing by it

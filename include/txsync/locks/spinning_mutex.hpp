@@ -5,6 +5,7 @@
 
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -18,7 +19,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Cost: as futex_mutex. A waiter uses up to 25 us of CPU time between two sleeps.
 /// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all bits zero is an unlocked
 /// lock; 8 bytes.
-class spinning_mutex : public detail::timed<spinning_mutex> {
+class TXSYNC_CAPABILITY("mutex") spinning_mutex : public detail::timed<spinning_mutex> {
  public:
   constexpr spinning_mutex() noexcept = default;
   spinning_mutex(const spinning_mutex&) = delete;
@@ -28,24 +29,24 @@ class spinning_mutex : public detail::timed<spinning_mutex> {
     return futex_mutex::bypass_bound(threads);
   }
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!core_.acquire_if_free()) [[unlikely]]
       core_.lock_slow(machine::no_deadline, futex_mutex::waits::spinning);
   }
   /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     return core_.acquire_if_free() || core_.lock_slow(task, futex_mutex::waits::spinning);
   }
-  [[nodiscard]] bool try_lock() noexcept { return core_.try_lock(); }
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return core_.try_lock(); }
   /// Tries until machine::clock_ns() reaches the deadline.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept {
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS {
     return core_.acquire_if_free() || core_.lock_slow(deadline, futex_mutex::waits::spinning);
   }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept { core_.unlock(); }
+  void unlock() noexcept TXSYNC_UNLOCKS { core_.unlock(); }
   /// As futex_mutex::unlock_fair().
-  void unlock_fair() noexcept { core_.unlock_fair(); }
+  void unlock_fair() noexcept TXSYNC_UNLOCKS { core_.unlock_fair(); }
   bool is_held() const noexcept { return core_.is_held(); }
   bool is_waited_for() const noexcept { return core_.is_waited_for(); }
   /// For tests, as that of futex_mutex.

@@ -7,6 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/latch_mode.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -27,34 +29,36 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// has queued up in between, the second shared lock waits for that thread, and that thread waits for the first one.
 /// At most 2^29 shared holds exist, over all threads. Further readers are refused, or wait in the queue.
 /// Constant-initialised; all bits zero is an unlocked lock; 40 bytes.
-class srwlock {
+class TXSYNC_CAPABILITY("shared_mutex") srwlock {
  public:
   constexpr srwlock() noexcept = default;
   srwlock(const srwlock&) = delete;
   srwlock& operator=(const srwlock&) = delete;
 
-  void lock_shared() noexcept {
+  void lock_shared() noexcept TXSYNC_LOCKS_SHARED {
     if (!try_enter_shared()) [[unlikely]]
       lock_shared_slow();
   }
-  [[nodiscard]] bool try_lock_shared() noexcept {
+  [[nodiscard]] bool try_lock_shared() noexcept TXSYNC_TRY_LOCKS_SHARED {
     if (try_enter_shared()) return true;
     return is_queued() && forget_parents_queue() && try_enter_shared();
   }
-  void unlock_shared() noexcept {
+  void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
+    TXSYNC_ASSERT(readers() != 0, "the calling thread holds the latch shared");
     // release pairs with the writer's acquire
     word_.fetch_sub(reader, std::memory_order_release);
   }
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     if (!try_enter()) [[unlikely]]
       lock_slow();
   }
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     if (try_enter()) return true;
     return is_queued() && forget_parents_queue() && try_enter();
   }
-  void unlock() noexcept {
+  void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(has_writer(), "the calling thread holds the latch exclusively");
     // release pairs with the next owners' acquire
     word_.fetch_and(~writer, std::memory_order_release);
   }
@@ -67,6 +71,7 @@ class srwlock {
   }
   /// From exclusive to shared.
   void downgrade() noexcept {
+    TXSYNC_ASSERT(has_writer(), "the calling thread holds exclusively the latch that it downgrades");
     // release pairs with readers' acquire
     word_.fetch_add(reader - writer, std::memory_order_release);
   }

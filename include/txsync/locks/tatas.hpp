@@ -7,6 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/timed.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -23,34 +25,39 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Cost: one exchange and one store uncontended, inlined; a contended hand-over is one to three line transfers.
 /// Named requirements: TimedLockable; a waiter that naps notices its deadline up to a millisecond late. Thread-safe;
 /// not recursive. Constant-initialised; all bits zero is an unlocked lock; 4 bytes.
-class tatas_lock : public detail::timed<tatas_lock> {
+class TXSYNC_CAPABILITY("mutex") tatas_lock : public detail::timed<tatas_lock> {
  public:
   constexpr tatas_lock() noexcept = default;
   tatas_lock(const tatas_lock&) = delete;
   tatas_lock& operator=(const tatas_lock&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     // acquire pairs with the release in unlock()
     if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]]
       lock_slow(nullptr);
   }
   /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     // acquire pairs with the release in unlock()
     return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&task);
   }
 
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     // relaxed: it only looks; the exchange decides, and its acquire pairs with the release in unlock()
     return held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0;
   }
 
   /// Tries until machine::clock_ns() reaches the deadline.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS {
+    return try_lock() || lock_slow(deadline);
+  }
 
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept { held_.store(0, std::memory_order_release); }
+  void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock");
+    held_.store(0, std::memory_order_release);
+  }
 
   /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   // relaxed: an attempt orders the reads in it, and other callers decide nothing by it

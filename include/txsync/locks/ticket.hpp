@@ -7,6 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/wait_task.hpp>
+#include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -109,31 +111,32 @@ class ticket_queue {
 /// Tickets are counted modulo 2^28: at most 2^27 threads have one at a time (Linux has room for 2^22).
 /// Named requirements: Lockable.
 /// Constant-initialised; all bits zero is an unlocked lock; 8 bytes.
-class fifo_ticket_lock {
+class TXSYNC_CAPABILITY("mutex") fifo_ticket_lock {
  public:
   constexpr fifo_ticket_lock() noexcept = default;
   fifo_ticket_lock(const fifo_ticket_lock&) = delete;
   fifo_ticket_lock& operator=(const fifo_ticket_lock&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept TXSYNC_LOCKS {
     const std::uint32_t ticket = queue_.draw();
     if (!queue_.is_served(ticket)) [[unlikely]]
       queue_.wait(ticket);
   }
   /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& task) noexcept {
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS {
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, &task);
   }
-  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept {
+  void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock");
     queue_.forget_parents_threads();
     queue_.serve_next();
   }
   /// As unlock(). If no thread holds the lock, it does nothing and returns false. Cost: as unlock() without waiters.
-  bool unlock_if_held() noexcept {
+  bool unlock_if_held() noexcept TXSYNC_UNLOCKS {
     if (queue_.serve_next_if_alone()) return true;
     if (!queue_.is_held()) [[unlikely]]
       return false;
@@ -149,18 +152,18 @@ class fifo_ticket_lock {
 namespace detail {
 
 /// The fair ticket lock, over a queue and a concurrency limiter that its owner stores wherever there is room.
-class limited_ticket {
+class TXSYNC_CAPABILITY("mutex") limited_ticket {
  public:
   limited_ticket(ticket_queue& queue, concurrency_limiter& limiter) noexcept : queue_(queue), limiter_(limiter) {}
 
-  [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept TXSYNC_TRY_LOCKS {
     if (!limiter_.admits(queue_.active())) [[unlikely]]
       return lock_limited(*this, task);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, task);
   }
-  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return queue_.draw_if_served(); }
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
     if (limiter_.busy()) [[unlikely]]
       return unlock_limited(*this);
     queue_.serve_next();
@@ -195,7 +198,7 @@ class limited_ticket {
 /// Children of forks, and counts of tickets: as fifo_ticket_lock. Passive threads are counted modulo 2^32.
 /// Named requirements: Lockable.
 /// Constant-initialised; all bits zero is an unlocked lock; 24 bytes.
-class ticket_lock {
+class TXSYNC_CAPABILITY("mutex") ticket_lock {
  public:
   constexpr ticket_lock() noexcept = default;
   ticket_lock(const ticket_lock&) = delete;
@@ -205,17 +208,18 @@ class ticket_lock {
     return concurrency_limiter::bypass_bound(threads);
   }
 
-  [[gnu::always_inline]] void lock() noexcept { both().lock(); }
+  [[gnu::always_inline]] void lock() noexcept TXSYNC_LOCKS { both().lock(); }
   /// As fifo_ticket_lock::lock(wait_task&).
-  bool lock(wait_task& task) noexcept { return both().lock(&task); }
-  [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
+  bool lock(wait_task& task) noexcept TXSYNC_TRY_LOCKS { return both().lock(&task); }
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
+    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock, also behind the limiter");
     queue_.forget_parents_threads();
     both().unlock();
   }
   /// As fifo_ticket_lock::unlock_if_held().
-  [[gnu::always_inline]] bool unlock_if_held() noexcept {
+  [[gnu::always_inline]] bool unlock_if_held() noexcept TXSYNC_UNLOCKS {
     if (both().unlock_if_alone()) [[likely]]
       return true;
     if (!queue_.is_held()) [[unlikely]]

@@ -7,6 +7,7 @@
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -64,18 +65,18 @@ concept has_shared_deadlines = requires(Lock& lock) { lock.try_lock_shared_until
 /// Makes a lock that has_deadlines TimedLockable. A deadline is measured by the clock that it is given on. If the wait
 /// ends and that clock was set back in the meantime, the thread goes on waiting.
 template <class Lock>
-class timed {
+class TXSYNC_CAPABILITY("mutex") timed {
  public:
   /// Tries for that long. If the time is zero or less, it tries once, as try_lock().
   template <class Rep, class Period, class Self = Lock>
     requires has_deadlines<Self>
-  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) TXSYNC_TRY_LOCKS {
     return static_cast<Self&>(*this).try_lock_until_ns(deadline_after(time));
   }
   /// Tries until then.
   template <class Clock, class Duration, class Self = Lock>
     requires has_deadlines<Self>
-  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) TXSYNC_TRY_LOCKS {
     return try_until(time, [this](std::uint64_t ns) { return static_cast<Self&>(*this).try_lock_until_ns(ns); });
   }
 
@@ -86,16 +87,17 @@ class timed {
 
 /// Makes a lock that has_shared_deadlines SharedTimedLockable as well.
 template <class Lock>
-class timed_shared {
+class TXSYNC_CAPABILITY("shared_mutex") timed_shared {
  public:
   template <class Rep, class Period, class Self = Lock>
     requires has_shared_deadlines<Self>
-  [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& time) {
+  [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& time) TXSYNC_TRY_LOCKS_SHARED {
     return static_cast<Self&>(*this).try_lock_shared_until_ns(deadline_after(time));
   }
   template <class Clock, class Duration, class Self = Lock>
     requires has_shared_deadlines<Self>
-  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
+  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time)
+      TXSYNC_TRY_LOCKS_SHARED {
     return try_until(time, [this](std::uint64_t ns) { return static_cast<Self&>(*this).try_lock_shared_until_ns(ns); });
   }
 

@@ -9,6 +9,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
+#include <txsync/machine/assert.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
@@ -44,6 +45,7 @@ struct attempt_status {
 
   /// The first cause. Requires: !started().
   constexpr abort_cause cause() const noexcept {
+    TXSYNC_ASSERT_VALUE(!started(), "an attempt that runs has no cause of an abort");
     if ((raw & explicit_bit) != 0) return explicit_cause();
     for (const auto& [bit, meaning] : causes_by_bit) {
       if ((raw & bit) != 0) return meaning;
@@ -53,6 +55,7 @@ struct attempt_status {
 
   /// Whether the machine signalled this cause, perhaps among others. Requires: !started().
   constexpr bool signals(abort_cause cause) const noexcept {
+    TXSYNC_ASSERT_VALUE(!started(), "an attempt that runs signals no cause");
     if (cause == abort_cause::unknown) return this->cause() == abort_cause::unknown;
     if ((raw & explicit_bit) != 0 && cause == explicit_cause()) return true;
     for (const auto& [bit, meaning] : causes_by_bit) {

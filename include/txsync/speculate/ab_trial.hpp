@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/cpu.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
@@ -120,10 +121,16 @@ class count_down {
   void set_bits(std::uint32_t bits) noexcept { word_ = (word_ % one_bit) | bits * one_bit; }
 
   /// set_bits(0), and one commit fewer is left. Requires: at least one is left.
-  void end_attempt() noexcept { word_ = word_ % one_bit - 1; }
+  void end_attempt() noexcept {
+    TXSYNC_ASSERT_VALUE((word_ & max_commits_left) != 0, "a commit is left to count");
+    word_ = word_ % one_bit - 1;
+  }
   std::uint32_t commits_left() const noexcept { return static_cast<std::uint32_t>(word_ & max_commits_left); }
   /// Requires: from 1 to 255, or 0 after the last one.
-  void set_commits_left(std::uint32_t commits) noexcept { word_ = (word_ & ~max_commits_left) | commits; }
+  void set_commits_left(std::uint32_t commits) noexcept {
+    TXSYNC_ASSERT_VALUE(commits <= max_commits_left, "at most 255 commits are left");
+    word_ = (word_ & ~max_commits_left) | commits;
+  }
 
  private:
   static constexpr std::uint64_t max_commits_left = 0xFF;

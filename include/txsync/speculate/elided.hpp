@@ -31,8 +31,10 @@
 #include <type_traits>
 
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/speculate/elision.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -178,7 +180,7 @@ class elided_base {
   }
   /// Unlocks, or reports that there is no section to end. Locks that notice the fault while they unlock have one
   /// function for both.
-  [[gnu::noinline]] void release_checked() noexcept {
+  [[gnu::noinline]] void release_checked() noexcept TXSYNC_UNCHECKED {
     machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_if_held(); }) {
       if (!lock_.unlock_if_held()) [[unlikely]]
@@ -189,7 +191,7 @@ class elided_base {
       lock_.unlock();
     }
   }
-  [[gnu::noinline]] void release_shared_checked() noexcept {
+  [[gnu::noinline]] void release_shared_checked() noexcept TXSYNC_UNCHECKED {
     machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_shared_if_held(); }) {
       if (!lock_.unlock_shared_if_held()) refuse_release();
@@ -206,33 +208,33 @@ class elided_base {
 /// or posix_mutex_with_word. Named requirements: Lockable; TimedLockable if Lock is. Constant-initialised. What all
 /// these locks share is at the top of this file.
 template <class Lock>
-class elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
+class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:
   constexpr explicit elided(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
   using detail::elided_base<Lock>::place;
 
-  [[gnu::always_inline]] void lock() noexcept {
+  [[gnu::always_inline]] void lock() noexcept TXSYNC_LOCKS {
     if (this->enter()) return;
     this->lock_.lock();
     this->acquired();
   }
   /// Makes one attempt at most. If the lock is held, the attempt ends at once. If it aborts, the result is that of the
   /// lock's own try_lock(). Returns false also if the calling thread's attempt is in a section of this lock.
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock());
   }
   /// The same. If the lock itself is to be taken, the lock's own try goes on until machine::clock_ns() reaches the
   /// deadline. An attempt that the thread is in falls back rather than waits.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
+  [[nodiscard]] TXSYNC_TRY_LOCKS bool try_lock_until_ns(std::uint64_t deadline) noexcept
     requires detail::has_deadlines<Lock>
   {
     return this->enter_at_once() || this->acquired_if(this->lock_.try_lock_until_ns(deadline));
   }
   /// Requires: the calling thread is in a section of this lock. If no thread holds the lock, that is reported. If
   /// another thread holds it, that thread's section ends, as with the lock itself.
-  [[gnu::always_inline]] void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
     if constexpr (detail::looks_at_lock<Lock>) {
       machine::annotate_release(&this->lock_);
       if (!this->lock_.unlock_if_held()) [[unlikely]]
@@ -248,13 +250,13 @@ class elided : protected detail::elided_base<Lock>, public detail::timed<elided<
 
 /// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node. An elided section does not use it.
 template <class Lock>
-class elided_with_node : protected detail::elided_base<Lock> {
+class TXSYNC_CAPABILITY("mutex") elided_with_node : protected detail::elided_base<Lock> {
  public:
   using node = typename Lock::node;
   constexpr explicit elided_with_node(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
   using detail::elided_base<Lock>::place;
 
-  [[gnu::always_inline]] void lock(node& mine) noexcept {
+  [[gnu::always_inline]] void lock(node& mine) noexcept TXSYNC_LOCKS {
     // Before the check of what the machine can do: beside that load, the store costs nothing.
     Lock::begin_turn(mine);
     if (machine::attempts_work() && this->enter_without(mine)) return;
@@ -262,7 +264,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
     machine::annotate_acquire(&this->lock_);
   }
   /// As elided::try_lock(): the function that Shore-MT's mcs lock calls attempt (shore-mt paper, 3.2).
-  [[nodiscard]] bool try_lock(node& mine) noexcept {
+  [[nodiscard]] bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     if (!this->lock_.try_lock(mine)) return false;
@@ -272,7 +274,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
   }
   /// Requires: the calling thread is in a section of this lock with this node. If the node's last section has ended,
   /// that is reported, whichever thread holds the lock meanwhile.
-  [[gnu::always_inline]] void unlock(node& mine) noexcept {
+  [[gnu::always_inline]] void unlock(node& mine) noexcept TXSYNC_UNLOCKS {
     machine::annotate_release(&this->lock_);
     // An elided section does not use the node, which has no turn then.
     if (!this->lock_.unlock_if_held(mine)) [[unlikely]]
@@ -295,28 +297,29 @@ class elided_with_node : protected detail::elided_base<Lock> {
 /// Named requirements: SharedLockable; SharedTimedLockable if Lock is. Constant-initialised. What all these locks share
 /// is at the top of this file.
 template <class Lock>
-class elided_shared : public elided<Lock>, public detail::timed_shared<elided_shared<Lock>> {
+class TXSYNC_CAPABILITY("shared_mutex") elided_shared : public elided<Lock>,
+                                                        public detail::timed_shared<elided_shared<Lock>> {
  public:
   using elided<Lock>::elided;
 
-  [[gnu::always_inline]] void lock_shared() noexcept {
+  [[gnu::always_inline]] void lock_shared() noexcept TXSYNC_LOCKS_SHARED {
     if (this->enter(latch_mode::shared, detail::has_writer_inside<Lock>)) return;
     this->lock_.lock_shared();
     this->acquired(latch_mode::shared);
   }
-  [[nodiscard]] bool try_lock_shared() noexcept {
+  [[nodiscard]] bool try_lock_shared() noexcept TXSYNC_TRY_LOCKS_SHARED {
     const detail::try_outcome how = this->try_enter(latch_mode::shared, detail::has_writer_inside<Lock>);
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock_shared(), latch_mode::shared);
   }
   /// As elided::try_lock_until_ns().
-  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept
+  [[nodiscard]] TXSYNC_TRY_LOCKS_SHARED bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept
     requires detail::has_shared_deadlines<Lock>
   {
     if (this->enter_at_once(latch_mode::shared, detail::has_writer_inside<Lock>)) return true;
     return this->acquired_if(this->lock_.try_lock_shared_until_ns(deadline), latch_mode::shared);
   }
-  [[gnu::always_inline]] void unlock_shared() noexcept {
+  [[gnu::always_inline]] void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
     if (!this->releases_last_taken(latch_mode::shared)) [[unlikely]]
       return this->leave_or_release_shared();
     this->lock_.unlock_shared();
@@ -327,6 +330,7 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
   /// elided writer. False: it is still shared. Requires: the calling thread is in a shared section of this lock. Never
   /// waits.
   [[nodiscard]] bool try_upgrade() noexcept {
+    TXSYNC_ASSERT(mode() == latch_mode::shared, "the calling thread is in a shared section of the lock");
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
       if (!this->lock_.try_upgrade()) return false;
       this->now_holds(latch_mode::exclusive);
@@ -338,6 +342,7 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
   }
   /// From exclusive to shared. Requires: the calling thread is in an exclusive section of this lock.
   void downgrade() noexcept {
+    TXSYNC_ASSERT(mode() == latch_mode::exclusive, "the calling thread is in an exclusive section of the lock");
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
       this->lock_.downgrade();
       return this->now_holds(latch_mode::shared);
@@ -364,13 +369,13 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
 /// section is elided or not. Lock is elided<...> or elided_shared<...>. Guards nest; actions run when the outermost has
 /// ended. A guard belongs to the thread that made it. Cost: the section, and two increments in the attempt frame.
 template <class Lock>
-class elided_guard {
+class TXSYNC_SCOPED_CAPABILITY elided_guard {
  public:
-  explicit elided_guard(Lock& lock) noexcept : lock_(lock) {
+  explicit elided_guard(Lock& lock) noexcept TXSYNC_ACQUIRE(lock) TXSYNC_UNCHECKED : lock_(lock) {
     lock_.lock();
     ++detail::my_attempt_frame.guards;
   }
-  ~elided_guard() {
+  ~elided_guard() TXSYNC_UNLOCKS {
     --detail::my_attempt_frame.guards;
     lock_.unlock();
     if (!detail::must_defer()) detail::run_deferred();

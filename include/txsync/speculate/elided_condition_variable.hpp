@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/speculate/elided.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -32,6 +33,9 @@ class elided_condition_variable {
   /// machine::clock_ns() has reached the deadline without a notification. Spurious returns are possible.
   template <class Lock>
   bool wait(Lock& lock, std::uint64_t deadline = machine::no_deadline) noexcept {
+    if constexpr (requires { lock.mode(); }) {
+      TXSYNC_ASSERT(lock.mode() == latch_mode::exclusive, "the calling thread is in an exclusive section of the lock");
+    }
     if (detail::my_attempt_frame.count > 1) machine::abort<machine::attempt_status::code_fall_back>();
     released_for_wait<Lock> released{lock};
     return core_.wait_with(released, deadline);
@@ -45,12 +49,12 @@ class elided_condition_variable {
   template <class Lock>
   struct released_for_wait {
     Lock& lock_;
-    void unlock() noexcept {
+    void unlock() noexcept TXSYNC_UNCHECKED {
       lock_.unlock();
       commit_coarsened();
       if (!detail::in_elided_attempt()) detail::run_deferred();
     }
-    void lock() noexcept { lock_.lock(); }
+    void lock() noexcept TXSYNC_UNCHECKED { lock_.lock(); }
   };
 
   void notify(std::uint64_t how_many) noexcept {

@@ -11,6 +11,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/latch_mode.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
@@ -112,6 +113,7 @@ TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock,
 /// Begins a section in an attempt that has read the lock: a thread that takes the lock aborts the attempt. Within an
 /// attempt, the section becomes part of it. False: take the lock. Requires: machine::attempts_work().
 inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
+  TXSYNC_ASSERT(machine::attempts_work(), "the machine can run attempts");
   // If the site's sections take the lock at present, this costs little more than the check and the count.
   site_state& state = site_state::of(place);
   if (state.takes_lock() && !my_attempt_frame.countdown.ends()) return false;

@@ -21,7 +21,9 @@
 #include <type_traits>
 
 #include <txsync/locks/timed.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -50,7 +52,7 @@ class warming_base {
 
  protected:
   template <class... Node>
-  void acquire(Node&... mine) noexcept {
+  void acquire(Node&... mine) noexcept TXSYNC_UNCHECKED {
     if (machine::warm_active()) [[unlikely]]
       return;  // a section within a section that runs without effect
     if (warm_mode_of(place_) == warm_mode::never || !machine::htm().always_abort) {
@@ -62,7 +64,7 @@ class warming_base {
     count_warm_section(place_, false);
   }
   template <class Warm, class... Node>
-  void acquire_with(const Warm& warm, Node&... mine) noexcept {
+  void acquire_with(const Warm& warm, Node&... mine) noexcept TXSYNC_UNCHECKED {
     if (machine::warm_active()) [[unlikely]]
       return;
     if (warm_mode_of(place_) == warm_mode::never) [[likely]] {
@@ -74,16 +76,19 @@ class warming_base {
   }
   /// Separate from the path that runs if warm-up does not pay.
   template <class Warm, class... Node>
-  [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept {
+  [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept TXSYNC_UNCHECKED {
     warm_call_of<Warm> call(warm);
     warm_wait wait(place_, &call);
     if (wait.when() == warm_mode::before_lock) wait.run_before_lock();
     (void)lock_.lock(mine..., wait);
   }
   template <class... Node>
-  void release(Node&... mine) noexcept {
+  void release(Node&... mine) noexcept TXSYNC_UNCHECKED {
     if (machine::warm_active()) [[unlikely]]
       machine::abort<machine::attempt_status::code_fall_back>();  // does not return
+    if constexpr (sizeof...(mine) == 0 && requires { lock_.is_held(); }) {
+      TXSYNC_ASSERT(lock_.is_held(), "the calling thread is in a section of the lock");
+    }
     lock_.unlock(mine...);
   }
 
@@ -97,32 +102,32 @@ class warming_base {
 /// futex_mutex, mutex or posix_mutex. Named requirements: Lockable; TimedLockable if the Lock is. Constant-initialised.
 /// What all these locks share is at the top of this file.
 template <class Lock>
-class warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
+class TXSYNC_CAPABILITY("mutex") warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
  public:
   constexpr explicit warming(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
   using detail::warming_base<Lock>::place;
   using detail::warming_base<Lock>::is_held;
   using detail::warming_base<Lock>::counts_itself;
 
-  void lock() noexcept { this->acquire(); }
+  void lock() noexcept TXSYNC_LOCKS { this->acquire(); }
   template <class Warm>
-  void lock(const Warm& warm) noexcept {
+  void lock(const Warm& warm) noexcept TXSYNC_LOCKS {
     this->acquire_with(warm);
   }
-  [[nodiscard]] bool try_lock() noexcept { return machine::warm_active() || this->lock_.try_lock(); }
+  [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS { return machine::warm_active() || this->lock_.try_lock(); }
   /// Tries until machine::clock_ns() reaches the deadline. A thread that waits in this way does not warm up.
-  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
+  [[nodiscard]] TXSYNC_TRY_LOCKS bool try_lock_until_ns(std::uint64_t deadline) noexcept
     requires detail::has_deadlines<Lock>
   {
     return machine::warm_active() || this->lock_.try_lock_until_ns(deadline);
   }
   /// Requires: the calling thread is in a section of this lock.
-  void unlock() noexcept { this->release(); }
+  void unlock() noexcept TXSYNC_UNLOCKS { this->release(); }
 
   /// Locks, runs body(memory), unlocks, and returns the body's result. An exception of the body unlocks, and
   /// propagates.
   template <class Body>
-  decltype(auto) section(const Body& body) {
+  decltype(auto) section(const Body& body) TXSYNC_UNCHECKED {
     lock([&](warm_memory& memory) { (void)body(memory); });
     const releaser guard{*this};
     section_memory memory;
@@ -138,7 +143,7 @@ class warming : protected detail::warming_base<Lock>, public detail::timed<warmi
 
 /// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node.
 template <class Lock>
-class warming_with_node : protected detail::warming_base<Lock> {
+class TXSYNC_CAPABILITY("mutex") warming_with_node : protected detail::warming_base<Lock> {
  public:
   using node = typename Lock::node;
   constexpr explicit warming_with_node(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
@@ -146,18 +151,20 @@ class warming_with_node : protected detail::warming_base<Lock> {
   using detail::warming_base<Lock>::is_held;
   using detail::warming_base<Lock>::counts_itself;
 
-  void lock(node& mine) noexcept { this->acquire(mine); }
+  void lock(node& mine) noexcept TXSYNC_LOCKS { this->acquire(mine); }
   template <class Warm>
-  void lock(node& mine, const Warm& warm) noexcept {
+  void lock(node& mine, const Warm& warm) noexcept TXSYNC_LOCKS {
     this->acquire_with(warm, mine);
   }
-  [[nodiscard]] bool try_lock(node& mine) noexcept { return machine::warm_active() || this->lock_.try_lock(mine); }
+  [[nodiscard]] bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS {
+    return machine::warm_active() || this->lock_.try_lock(mine);
+  }
   /// Requires: the calling thread is in a section of this lock with this node.
-  void unlock(node& mine) noexcept { this->release(mine); }
+  void unlock(node& mine) noexcept TXSYNC_UNLOCKS { this->release(mine); }
 
   /// As warming::section().
   template <class Body>
-  decltype(auto) section(const Body& body) {
+  decltype(auto) section(const Body& body) TXSYNC_UNCHECKED {
     node mine;
     lock(mine, [&](warm_memory& memory) { (void)body(memory); });
     const releaser guard{*this, mine};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/tm/detail/entries.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
@@ -59,12 +60,14 @@ class linked_list {
   /// Requires: `where` is an element of this list.
   template <class Tx>
   void erase(Tx& tx, place where) {
+    TXSYNC_ASSERT_VALUE(where.at_ != nullptr, "what is erased is an element of the list");
     unlink(tx, where.at_);
     tx.destroy(where.at_);
   }
   /// Makes the element, as it is, the first one. Requires: `where` is an element of this list.
   template <class Tx>
   void move_to_front(Tx& tx, place where) {
+    TXSYNC_ASSERT_VALUE(where.at_ != nullptr, "what is moved is an element of the list");
     if (tx.read(first_) == where.at_) return;
     unlink(tx, where.at_);
     link(tx, nullptr, where.at_, tx.read(first_));

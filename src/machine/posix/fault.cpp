@@ -11,6 +11,7 @@
 
 #include <atomic>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/memory.hpp>
 
 #include "../guarded.hpp"
@@ -174,6 +175,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 /// Requires: `setters` is held.
 bool install() noexcept {
+  TXSYNC_ASSERT(pthread_mutex_trylock(&setters) != 0, "the mutex of those that set handlers is held");
   if (installed.load(std::memory_order_relaxed)) return true;  // relaxed: under the lock
   struct sigaction ours{};
   ours.sa_sigaction = on_signal;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/memory.hpp>
 
 #include "permit.hpp"
@@ -66,7 +67,10 @@ double_mapping map_pages_twice(std::size_t bytes) noexcept {
   return made;
 }
 
-void unmap_pages(void* address, std::size_t bytes) noexcept { munmap(address, bytes); }
+void unmap_pages(void* address, std::size_t bytes) noexcept {
+  TXSYNC_ASSERT(reinterpret_cast<std::uintptr_t>(address) % page_size() == 0, "the address is that of mapped pages");
+  munmap(address, bytes);
+}
 
 bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {
   return detail::permitted(detail::system_call::protect_pages) && mprotect(address, bytes, rights_of(rights)) == 0;

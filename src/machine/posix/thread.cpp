@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "copies.hpp"
@@ -36,10 +37,12 @@ void* run(void* raw) {
 }  // namespace
 
 thread::~thread() {
+  TXSYNC_ASSERT(!joinable_, "a thread is joined before its object is destroyed");
   if (joinable_) std::abort();
 }
 
 bool thread::start(entry function, void* argument) noexcept {
+  TXSYNC_ASSERT(!joinable_, "the object has no joinable thread when it starts one");
   if (!detail::permitted(detail::system_call::start_thread)) return false;
   start_record record{function, argument, {}};
   pthread_t id{};
@@ -51,6 +54,7 @@ bool thread::start(entry function, void* argument) noexcept {
 }
 
 void thread::join() noexcept {
+  TXSYNC_ASSERT(joinable_, "the thread was started, and not yet joined");
   (void)detail::permitted(detail::system_call::join_thread);
   pthread_join(static_cast<pthread_t>(handle_), nullptr);
   joinable_ = false;

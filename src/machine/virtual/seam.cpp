@@ -2,6 +2,7 @@
 // The out-of-line part of the seam, which calls the simulated machine's runtime.
 #include <cstdlib>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -11,6 +12,7 @@
 #include <txsync/machine/restartable.hpp>
 #include <txsync/machine/thread.hpp>
 
+#include "../failed_assertion.hpp"
 #include "../guarded.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
@@ -26,13 +28,16 @@ void membarrier_releases() noexcept { txsync_sim_fence(); }
 bool releases_are_restartable() noexcept { return false; }
 
 thread::~thread() {
+  TXSYNC_ASSERT(!joinable_, "a thread is joined before its object is destroyed");
   if (joinable_) __builtin_trap();
 }
 bool thread::start(entry function, void* argument) noexcept {
+  TXSYNC_ASSERT(!joinable_, "the object has no joinable thread when it starts one");
   joinable_ = txsync_sim_thread_start(&handle_, function, argument) != 0;
   return joinable_;
 }
 void thread::join() noexcept {
+  TXSYNC_ASSERT(joinable_, "the thread was started, and not yet joined");
   txsync_sim_thread_join(handle_);
   joinable_ = false;
 }
@@ -121,5 +126,10 @@ std::uint64_t random_seed() noexcept { return txsync_sim_seed(); }
 const char* backend_name() noexcept { return "simulated"; }
 
 void complain(const char* text, std::size_t length) noexcept { txsync_sim_complain(text, length); }
+
+void detail::end_with(const char* line, std::size_t) noexcept {
+  txsync_sim_give_up(line);
+  std::abort();  // not reached, except in a test without the simulated machine
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -153,6 +153,8 @@ void take_back_writes(thread_record& thread, const abort_reason& reason) noexcep
 
 /// Requires: the thread's stack is not in use.
 void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
+  TXSYNC_SIM_ASSERT(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - thread.stack_low >= stack_bytes,
+                    "the thread's stack is not in use");
   attempt& tx = thread.tx;
   const bool was_nested = tx.depth > 1;
   if (!tx.doomed) {

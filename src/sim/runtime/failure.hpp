@@ -16,4 +16,13 @@ void catch_crashes(std::uint64_t patience_s) noexcept;
 [[noreturn]] void fail(const char* what) noexcept;
 [[noreturn]] void fail(const line_text& what) noexcept;
 
+/// TXSYNC_ASSERT of this floor, which uses nothing above it: ends the simulation with the sentence. On where
+/// TXSYNC_ASSERTIONS is 1 (machine/assert.hpp). Elsewhere the condition is not evaluated.
+#if TXSYNC_ASSERTIONS
+#define TXSYNC_SIM_ASSERT(condition, sentence) \
+  ((condition) ? static_cast<void>(0) : ::txsync::sim::fail("this does not hold: " sentence))
+#else
+#define TXSYNC_SIM_ASSERT(condition, sentence) static_cast<void>(sizeof((condition) ? 1 : 0))
+#endif
+
 }  // namespace txsync::sim

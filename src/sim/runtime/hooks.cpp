@@ -202,6 +202,22 @@ void txsync_sim_step(void) {
 void txsync_sim_reads(const void* address, std::size_t bytes) { library_access<false>(address, bytes); }
 void txsync_sim_writes(void* address, std::size_t bytes) { library_access<true>(address, bytes); }
 
+// ---- what assertions look at (runtime.h)
+
+int txsync_sim_look_unseen(void) {
+  if (state.charged == nullptr) return 0;
+  state.looks_unseen = true;
+  state.overlaps_before_look = state.charged->overlaps_until;
+  state.charged = nullptr;
+  return 1;
+}
+void txsync_sim_end_look(int began) {
+  if (began == 0) return;
+  state.charged = state.current;
+  state.charged->overlaps_until = state.overlaps_before_look;
+  state.looks_unseen = false;
+}
+
 // ---- hints of the seam (runtime.h)
 
 void txsync_sim_prefetch(const void* address, int for_write) {

@@ -21,6 +21,7 @@ void touch_first(thread_record& thread, std::uintptr_t address) noexcept {
 }
 
 void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {
+  if (state.looks_unseen) return;
   ++state.free_of_charge;
   if (state.current == nullptr || address >= program_end || bytes > program_end - address) return;
   const auto home = static_cast<std::uint8_t>(cpu_of(*state.current).socket + 1);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -223,7 +224,14 @@ void txsync_sim_record(const char* name, std::uint64_t value) {
 void txsync_sim_record_test(const char* name, const char* expected, const char* summary) {
   write_record(test_record{name, expected, summary});
 }
-void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
+void txsync_sim_schedule_begin(std::uint64_t seed) {
+  TXSYNC_SIM_ASSERT(std::count_if(state.threads, state.threads + state.thread_count,
+                                  [](const thread_record& one) {
+                                    return one.state != thread_state::unused && one.state != thread_state::ended;
+                                  }) == 1,
+                    "the thread that begins a schedule is the only one");
+  begin_schedule(seed);
+}
 void txsync_sim_expect_such_schedules(void) { expect_such_schedules(); }
 unsigned txsync_sim_variant(void) { return state.variant; }
 

@@ -109,8 +109,10 @@ struct runtime_state {
 
   schedule_order scheduling = schedule_order::virtual_time;
   ticks slack = 0;
-  bool uncharged_set_up = false;  ///< as requested
-  bool uncharged = false;         ///< now: one thread sets up
+  bool uncharged_set_up = false;   ///< as requested
+  bool uncharged = false;          ///< now: one thread sets up
+  bool looks_unseen = false;       ///< now: an assertion looks at memory
+  ticks overlaps_before_look = 0;  ///< the thread's overlaps_until when the assertion began to look
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;

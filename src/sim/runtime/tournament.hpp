@@ -3,6 +3,7 @@
 // winner's time and place in one word. Each change takes log2(n) steps, and so does the runner-up.
 #pragma once
 
+#include "failure.hpp"
 #include "fiber.hpp"
 
 namespace txsync::sim {
@@ -38,7 +39,10 @@ class tournament {
     return {own < min_rival, static_cast<unsigned>(min_rival % max_places), time_in(min_rival)};
   }
   /// The place with the least time, the lowest of equals. Requires: at least one place.
-  unsigned first() const noexcept { return nodes_[1] % max_places; }
+  unsigned first() const noexcept {
+    TXSYNC_SIM_ASSERT(used_ != 0, "there is a place in the tournament");
+    return nodes_[1] % max_places;
+  }
   ticks first_time() const noexcept { return time_in(nodes_[1]); }
   /// The least time of all other places.
   ticks first_except(unsigned place) const noexcept {

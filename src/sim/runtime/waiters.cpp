@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "waiters.hpp"
 
+#include "failure.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
@@ -46,6 +47,7 @@ void waiters_by_deadline::add(thread_record& thread) noexcept {
 
 void waiters_by_deadline::remove(thread_record& thread) noexcept {
   const unsigned slot = thread.deadline_slot;
+  TXSYNC_SIM_ASSERT(slot < size_ && heap_[slot] == &thread, "the thread that is removed was added");
   thread_record& last = *heap_[--size_];
   if (slot == size_) return;
   put(slot, last);

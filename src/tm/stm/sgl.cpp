@@ -22,14 +22,14 @@ std::uint64_t read_serial(engine& me, const word& cell) {
 void write_serial(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
 void roll_back_serial(engine& me) noexcept { undo_from(me, 0); }
 
-void take_global_lock() noexcept {
+void take_global_lock() noexcept TXSYNC_UNCHECKED {
   if (!global_lock.try_lock()) {
     refuse_if_torn();
     global_lock.lock();
   }
   exclude_attempts();
 }
-void give_global_lock() noexcept {
+void give_global_lock() noexcept TXSYNC_UNCHECKED {
   order_before_attempts();
   global_lock.unlock();
 }

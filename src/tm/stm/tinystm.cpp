@@ -13,6 +13,8 @@
 // the attempt takes a version from the clock, since engine::read_word() compares whole versions.
 #include "tm/stm/orecs.hpp"
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
@@ -32,6 +34,9 @@ void begin(engine& me) {
 
 /// The version of the commit. Requires: all words that it writes are owned.
 std::uint64_t version_of_commit(engine& me) {
+  TXSYNC_ASSERT(std::all_of(me.owned.begin(), me.owned.end(),
+                            [&](const owned_orec& one) { return one.record->load() == me.mine; }),
+                "the transaction owns what it is about to release");
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
   // If nobody has moved the clock since the snapshot, nobody has written.
   if (version != me.bound() && !orecs_are_valid(me)) restart(me, abort_cause::validation);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <txsync/machine/assert.hpp>
+
 #include "workloads/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
@@ -57,6 +59,7 @@ class item_key {
   item_key() noexcept = default;
   /// Requires: 0 < bytes <= max_key_bytes.
   item_key(const char* text, unsigned bytes) noexcept : bytes_(static_cast<std::uint8_t>(bytes)) {
+    TXSYNC_ASSERT_VALUE(bytes != 0 && bytes <= max_key_bytes, "a key has at least one byte, and no more than fit");
     std::memcpy(words_, text, bytes);
     running_hash all;
     for (unsigned i = 0; i < words(); ++i) all.add(words_[i]);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -39,6 +40,7 @@ class linearization_checker {
 
   /// Null, or what is wrong. Requires: all operations have been answered.
   const char* fault() const {
+    TXSYNC_ASSERT(too_many_ || is_answered(), "all operations have been answered");
     if (too_many_) return "the history has more operations than can be checked";
     return place_next(Model{}, 0) ? nullptr : "no order of the operations explains what they answered";
   }
@@ -51,6 +53,14 @@ class linearization_checker {
     std::uint32_t last;   ///< when it was answered
   };
 
+  bool is_answered() const noexcept {
+    for (const done& asked : open_) {
+      unsigned i = 0;
+      while (i < count_ && all_[i].first != asked.first) ++i;
+      if (asked.first != 0 && i == count_) return false;
+    }
+    return true;
+  }
   bool is_placed(std::uint32_t placed, unsigned which) const noexcept { return (placed >> which & 1) != 0; }
   /// Whether an operation without a place had ended before this one began.
   bool is_too_early(std::uint32_t placed, const done& one) const noexcept {

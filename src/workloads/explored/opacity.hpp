@@ -9,6 +9,8 @@
 
 #include <txsync_backend/name.hpp>
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// What a thread did, in the order of execution.
@@ -67,6 +69,7 @@ class opacity_checker {
 
   /// Null, or what is wrong. Requires: all blocks have ended.
   const char* fault() noexcept {
+    for ([[maybe_unused]] const running& one : running_) TXSYNC_ASSERT(!one.open, "all blocks have ended");
     if (fault_ != nullptr) return fault_;
     if (place_next(0)) return nullptr;
     return deepest_ == commits_ ? "an attempt that did not commit saw what was never so"

@@ -17,6 +17,7 @@
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
@@ -49,12 +50,12 @@ template class txsync::tm::vector<point>;
 template class txsync::tm::queue<int>;
 
 template <class Lock>
-bool wait_in_all_ways(Lock& lock) {
+bool wait_in_all_ways(Lock& lock) TXSYNC_UNCHECKED {  // a lock that was got is kept
   return lock.try_lock_for(1ms) || lock.try_lock_for(std::chrono::duration<double>(0.1)) ||
          lock.try_lock_until(std::chrono::system_clock::now()) || std::unique_lock(lock, 1s).owns_lock();
 }
 template <class Lock>
-bool read_in_all_ways(Lock& lock) {
+bool read_in_all_ways(Lock& lock) TXSYNC_UNCHECKED {
   return lock.try_lock_shared_for(1ms) || lock.try_lock_shared_until(std::chrono::steady_clock::now()) ||
          std::shared_lock(lock, 1s).owns_lock();
 }

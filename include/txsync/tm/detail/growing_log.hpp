@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <txsync/export.hpp>
+#include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -47,7 +48,10 @@ class growing_log {
     std::swap(end_, other.end_);
   }
   /// Requires: it has at least that many entries.
-  void truncate(std::size_t length) noexcept { next_ = first_ + length; }
+  void truncate(std::size_t length) noexcept {
+    TXSYNC_ASSERT_VALUE(length <= size(), "the log has at least as many entries as it keeps");
+    next_ = first_ + length;
+  }
 
  private:
   static constexpr std::size_t first_length = 64;

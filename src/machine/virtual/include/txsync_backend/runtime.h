@@ -49,6 +49,11 @@ int txsync_sim_is_pinned(void);
 int txsync_sim_park(const void* word, uint32_t expected, uint64_t deadline_ns); /* 0 woken, 1 changed, 2 timed out */
 unsigned txsync_sim_unpark(const void* word, unsigned count);
 
+/* Around what an assertion looks at (machine/assert.hpp): accesses between the two calls cost no time, have no effect on
+   caches and attempts, and are no step of a schedule. The second call gets the result of the first. Calls nest. */
+int txsync_sim_look_unseen(void);
+void txsync_sim_end_look(int began);
+
 /* Ends the simulation, because the program cannot continue; `why` is a reason in a few words. Does not return. */
 void txsync_sim_give_up(const char* why);
 

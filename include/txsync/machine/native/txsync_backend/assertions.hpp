@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assertions of the native machine are as the library was built.
+#pragma once
+
+#include <txsync/language.hpp>
+#include <txsync_backend/name.hpp>
+
+// An installed copy says it in built_with.hpp, which language.hpp includes. In the library's own build, CMake defines
+// the macro.
+#ifdef TXSYNC_BUILT_WITH_ASSERTIONS
+#ifndef TXSYNC_ASSERTIONS
+#define TXSYNC_ASSERTIONS TXSYNC_BUILT_WITH_ASSERTIONS
+#elif TXSYNC_ASSERTIONS != TXSYNC_BUILT_WITH_ASSERTIONS
+#error "this copy of txsync was built with another value of TXSYNC_ASSERTIONS: do not define it"
+#include <txsync/stopped_by_the_error_above>
+#endif
+#endif
+#ifndef TXSYNC_ASSERTIONS
+#define TXSYNC_ASSERTIONS 0
+#endif
+
+namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+
+/// Around the evaluation of an assertion's condition. Natively there is nothing to do.
+struct unseen_look {
+  static constexpr bool at(bool condition) noexcept { return condition; }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
