@@ -28,7 +28,7 @@ inline constexpr const char* file_variable = "TXSYNC_CHANNEL";
 inline constexpr const char* policy_variable = "TXSYNC_CHANNEL_POLICY";
 
 /// A site as the locks hold it, in 12 bits; 0 is "not counted".
-inline constexpr std::uint32_t most_sites = 4095;
+inline constexpr std::uint32_t max_sites = 4095;
 
 /// One frame of a call chain: the address after the call, relative to where the module is loaded.
 struct frame {

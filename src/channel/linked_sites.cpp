@@ -45,7 +45,7 @@ observe::outside_number ask_for(head& file, const char* name, std::uint32_t heed
   if (!ask(file, claimed)) return {.by = observe::numbering::later};
   const observe::outside_number told{.by = observe::numbering::outside,
                                      .takes_policies = true,
-                                     .id = request.site <= most_sites ? request.site : 0,
+                                     .id = request.site <= max_sites ? request.site : 0,
                                      .policy = {request.policy, request.said}};
   give_back(claimed);
   return told;

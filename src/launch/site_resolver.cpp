@@ -20,7 +20,7 @@ namespace {
 using channel::asked_by;
 using channel::site_request;
 
-constexpr std::uint64_t longest_sleep_ns = 50'000'000;
+constexpr std::uint64_t max_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may belong to a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
@@ -79,7 +79,7 @@ void site_resolver::work() {
     const bool last = ending_.load();
     look();
     if (last) return;
-    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + longest_sleep_ns);
+    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + max_sleep_ns);
   }
 }
 
@@ -175,7 +175,7 @@ const site_resolver::place_answer& site_resolver::answer_of(const site_request& 
 
 site_resolver::place_answer site_resolver::find_answer(const site_request& request, std::uint32_t process) {
   // To find a name costs time, and this name would not be used.
-  if (sites_.size() >= channel::most_sites) {
+  if (sites_.size() >= channel::max_sites) {
     ++refused_;
     return {};
   }

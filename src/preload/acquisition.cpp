@@ -70,7 +70,7 @@ bool wait_for(mutex_state& mutex, algorithm lock_algorithm, site* runs_ahead) no
 /// site.
 void report_if_priority_is_ignored(lock_tag tag, algorithm lock_algorithm) noexcept {
   constexpr std::uint32_t bits = 64;
-  static constinit std::atomic<std::uint64_t> reported[most_sites / bits + 1] = {};
+  static constinit std::atomic<std::uint64_t> reported[max_sites / bits + 1] = {};
   if (lock_algorithm != algorithm::tatas && !detail::counts_waiters(lock_algorithm)) return;
   // A system call is impossible within an attempt. After the attempt's end the thread comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;

@@ -46,7 +46,7 @@ told_answer ask_site(channel::head& file, const Place& where, channel::asked_by 
   request.by = by;
   describe(where, request.where);
   if (!channel::ask(file, claimed)) return told;
-  const std::uint32_t site = request.site <= channel::most_sites ? request.site : 0;
+  const std::uint32_t site = request.site <= channel::max_sites ? request.site : 0;
   told = {{site, policy::packed::of(request.policy), 0}, true, request.frames, request.same};
   channel::give_back(claimed);
   return told;
@@ -68,16 +68,16 @@ struct known_object {
   std::uint64_t answer = 0;
   std::atomic<bool> is_written{false};  // release by its writer; pairs with the acquire of readers
 };
-constexpr std::uint32_t most_objects = 128;
-constinit known_object objects[most_objects] = {};
+constexpr std::uint32_t max_objects = 128;
+constinit known_object objects[max_objects] = {};
 constinit std::atomic<std::uint32_t> objects_given{0};
 
 void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (told.same.end <= told.same.begin) return;
   // relaxed, here and below: a ticket. None is drawn if none is left, since the number must not wrap around.
-  if (objects_given.load(std::memory_order_relaxed) >= most_objects) return;
+  if (objects_given.load(std::memory_order_relaxed) >= max_objects) return;
   const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
-  if (number >= most_objects) return;
+  if (number >= max_objects) return;
   known_object& known = objects[number];
   known.file = file;
   known.offsets = told.same;

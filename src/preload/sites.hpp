@@ -17,7 +17,7 @@ using channel::diagnostic_kind;
 using channel::frame;
 using channel::frame_list;
 using channel::launchers_number;
-using channel::most_sites;
+using channel::max_sites;
 using channel::object_kind;
 using channel::object_offsets;
 using channel::open_file;

@@ -181,10 +181,10 @@ std::string time_words(const outcome& result) {
     if (&comparison != &result.cut_short.front()) words += "; ";
     words +=
         comparison.name + ", " + std::to_string(comparison.rounds) + " of " + std::to_string(comparison.of) + " rounds";
-    too_few = too_few || comparison.rounds < least_rounds_of_a_proof;
+    too_few = too_few || comparison.rounds < min_proof_rounds;
   }
   if (!too_few) return words + ".";
-  return words + ". Fewer than " + std::to_string(least_rounds_of_a_proof) + " give no interval of 95 %.";
+  return words + ". Fewer than " + std::to_string(min_proof_rounds) + " give no interval of 95 %.";
 }
 
 std::vector<std::string> refusal_words(const outcome& result) {

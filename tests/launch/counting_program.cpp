@@ -244,7 +244,7 @@ void ask_for_many_places() {
   channel::frame_list where = nowhere();
   std::uint32_t last = 0;
   std::uint32_t before = 0;
-  for (unsigned i = 0; i < channel::most_sites + 1; ++i) {
+  for (unsigned i = 0; i < channel::max_sites + 1; ++i) {
     before = last;
     where.frames[0].offset = i;
     last = ask(where).site;
