@@ -55,7 +55,7 @@ number_options numbers_of(const image_request& request) {
           .slack_cycles = request.slack_cycles,
           .uncharged_set_up = request.uncharged_set_up ? 1U : 0U,
           .oracle = request.oracle ? 1U : 0U,
-          .steps = request.most_steps,
+          .steps = request.max_steps,
           .limit_us = request.limit_us,
           .trace = request.traces ? 1U : 0U};
 }

@@ -10,8 +10,8 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr unsigned most_noted = 128;  // further entries of the log have no calls
-constinit calls_record noted[most_noted] = {};
+constexpr unsigned max_noted = 128;  // further entries of the log have no calls
+constinit calls_record noted[max_noted] = {};
 constinit unsigned count = 0;
 
 bool is_known(std::uint64_t own_code, std::uint64_t other_code) noexcept {
@@ -25,8 +25,8 @@ bool is_known(std::uint64_t own_code, std::uint64_t other_code) noexcept {
 constexpr std::uint64_t all_sampled = 256;  // aborts at the beginning of a run
 constexpr std::uint64_t sampled_every = 64;
 
-constexpr unsigned most_ends = 512;  // others are not counted
-constinit abort_end ends[most_ends] = {};
+constexpr unsigned max_ends = 512;  // others are not counted
+constinit abort_end ends[max_ends] = {};
 constinit unsigned end_count = 0;
 constinit std::uint64_t seen_aborts = 0;
 
@@ -36,7 +36,7 @@ void add_end(std::uintptr_t code, std::uintptr_t caller, std::uint64_t weight) n
     ends[i].count += weight;
     return;
   }
-  if (end_count < most_ends) ends[end_count++] = {code, caller, weight};
+  if (end_count < max_ends) ends[end_count++] = {code, caller, weight};
 }
 
 void sample_end(thread_record& victim) noexcept {
@@ -59,7 +59,7 @@ void begin_to_sample_ends() noexcept {
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept {
   sample_end(victim);
   const std::uint32_t own_code = own_code_of(victim, reason);
-  if (count == most_noted || exploring() || is_known(own_code, reason.other_code)) return;
+  if (count == max_noted || exploring() || is_known(own_code, reason.other_code)) return;
   calls_record& made = noted[count++];
   made.own_code = own_code;
   made.other_code = reason.other_code;

@@ -103,8 +103,8 @@ std::uint64_t read_options() noexcept {
   state.variant = static_cast<unsigned>(number_option(option::variant, 0));
   state.wants_trace = asked.trace != 0;
   state.traces = state.wants_trace && !exploring();
-  state.most_steps = asked.steps;
-  if (state.most_steps != 0) state.last_step = state.most_steps;
+  state.max_steps = asked.steps;
+  if (state.max_steps != 0) state.last_step = state.max_steps;
   if (asked.limit_us != 0) state.time_limit = cycles(asked.limit_us * state.model.core_mhz);
   return asked.choices;
 }
@@ -130,7 +130,7 @@ void set_up_machine() noexcept {
     cpu.plain.clear();
     cpu.in_attempt.clear();
   }
-  state.threads = static_cast<thread_record*>(reserve(0, most_threads * sizeof(thread_record), "threads"));
+  state.threads = static_cast<thread_record*>(reserve(0, max_threads * sizeof(thread_record), "threads"));
   set_up_schedule();
 }
 
