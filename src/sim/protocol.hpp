@@ -287,8 +287,8 @@ struct abort_record {
 /// The call chains of the first abort between two places in the code. It comes after the abort_records of these.
 struct calls_record {
   static constexpr char record_name[] = "calls";
-  std::uint64_t own_code = 0;
-  std::uint64_t other_code = 0;
+  std::uint32_t own_code = 0;
+  std::uint32_t other_code = 0;
   call_chain own;    ///< where the attempt was when it ended
   call_chain other;  ///< where the thread was that ended it
 

@@ -14,7 +14,7 @@ constexpr unsigned max_noted = 128;  // further entries of the log have no calls
 constinit calls_record noted[max_noted] = {};
 constinit unsigned count = 0;
 
-bool is_known(std::uint64_t own_code, std::uint64_t other_code) noexcept {
+bool is_known(std::uint32_t own_code, std::uint32_t other_code) noexcept {
   for (unsigned i = 0; i < count; ++i) {
     if (noted[i].own_code == own_code && noted[i].other_code == other_code) return true;
   }

@@ -139,7 +139,7 @@ TEST(ProtocolRecords, Calls) {
 }
 
 TEST(ProtocolRecords, TheLongestCallChainsFit) {
-  calls_record record{.own_code = all_bits, .other_code = all_bits, .own = {}, .other = {}};
+  calls_record record{.own_code = ~std::uint32_t{0}, .other_code = 1, .own = {}, .other = {}};
   for (call_chain* chain : {&record.own, &record.other}) {
     for (std::uint64_t& code : chain->codes) code = all_bits;
     chain->count = call_chain::max_calls;
