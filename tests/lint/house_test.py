@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import house  # noqa: E402
 from language_test import Exceptions, Names, Sentences  # noqa: E402, F401 (./dev lint runs this file)
+from requires_test import Requirements  # noqa: E402, F401
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 

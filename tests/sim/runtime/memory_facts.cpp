@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated program: walks through memory in three ways, and tells what a line costs in each.
+// A simulated program: walks through memory in several ways, and tells what a line costs in each.
 // Compiled for the simulated machine; tests/sim/runtime/simulated_memory.cpp starts it and knows what is right.
 #include <cstdint>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/memory.hpp>
 
@@ -41,6 +42,12 @@ void link(line* all) noexcept {
   for (std::uint64_t i = 0; i < lines; ++i) all[i].next = &all[all[i].number];
 }
 
+bool are_numbered(const line* all) noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < lines; ++i) sum += all[i].number;
+  return sum == lines * (lines - 1) / 2;
+}
+
 template <class Body>
 void measure(const char* name, Body body) noexcept {
   const std::uint64_t before = machine::cycles();
@@ -53,6 +60,7 @@ void measure(const char* name, Body body) noexcept {
 int main() {
   auto* all = static_cast<line*>(machine::map_pages(lines * line_bytes));
   link(all);
+  measure("asserted", [=] { TXSYNC_ASSERT(are_numbered(all), "each line has a number of its own"); });
   measure("chain", [=] {
     line* at = all;
     for (std::uint64_t i = 0; i < steps; ++i) at = at->next;

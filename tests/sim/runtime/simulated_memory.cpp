@@ -15,6 +15,7 @@ struct costs {
   double independent;
   double forward;
   double backward;
+  double asserted;  ///< of all lines, in an assertion
 };
 
 machine_model small_machine() {
@@ -37,7 +38,15 @@ costs costs_on(const machine_model& model) {
   EXPECT_EQ(seen.status, 0) << seen.messages;
   const auto number = [&](const char* name) { return static_cast<double>(seen.number(name)); };
   return {number("program.chain"), number("program.independent"), number("program.forward"),
-          number("program.backward")};
+          number("program.backward"), number("program.asserted")};
+}
+
+TEST(SimulatedMemory, WhatAnAssertionLooksAtCostsNothingAndIsNotCached) {
+  machine_model model = small_machine();
+  model.prefetch_streams = 0;
+  const costs seen = costs_on(model);
+  EXPECT_EQ(seen.asserted, 0);
+  EXPECT_NEAR(seen.chain, expected_miss(model), 0.1 * expected_miss(model));
 }
 
 TEST(SimulatedMemory, MissesThatDependOnNothingOverlap) {

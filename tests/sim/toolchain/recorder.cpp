@@ -133,6 +133,16 @@ void txsync_sim_abort_program(void) { std::abort(); }
 std::uint64_t txsync_sim_random(void) { return 4; }
 
 // ---- runtime.h: a thread runs to its end where it is started
+int txsync_sim_look_unseen(void) {
+  const bool was = recording;
+  recording = false;
+  return was ? 1 : 0;
+}
+void txsync_sim_end_look(int began) { recording = recording || began != 0; }
+void txsync_sim_give_up(const char* why) {
+  std::fputs(why, stderr);
+  std::abort();
+}
 void txsync_sim_relax(void) { add("relax "); }
 void txsync_sim_fence(void) { add("fence "); }
 void txsync_sim_prefetch(const void* p, int for_write) { access(for_write ? "pw" : "pr", p, 0); }
