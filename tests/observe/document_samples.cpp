@@ -66,10 +66,10 @@ observe::point full_point() {
                         "counters+8",
                         3,
                         11,
-                        sharing_kind::objects,
+                        observe::sharing_kind::objects,
                         "a",
                         "b",
-                        {sim::overflow_kind::l1_set, 12, 7, 1, 8},
+                        {txsync::sim::overflow_kind::l1_set, 12, 7, 1, 8},
                         {"insert (map.cpp:12)", "main (shop.cpp:3)"},
                         {"find (map.cpp:30)", "serve (shop.cpp:9)"}}};
   made.abort_ends = {{"insert (map.cpp:12)", "main (shop.cpp:3)", 9}, {"find (map.cpp:30)", "", 3, "conflict", 700}};
