@@ -153,6 +153,8 @@ def shorter(words):
     elif verb == "tune":
         own = replaced(replaced(own, "--rounds", "6"), "--time", "1")
         own = own if program else replaced(own, "--duration", "2")
+    elif verb == "lab" and f"\n{what} " in "\n" + call([TXSYNC, "list", "experiments"], "/").stdout:
+        own[1] = "closed-form-tmcam"  # as any other, and short
     elif verb == "top":
         own.append("--once")
     return [TXSYNC, *own, *program]
