@@ -36,6 +36,7 @@ FLOORS = {
     "workloads": 8,
     "attach": 9,
     "experiments": 9,
+    "explorations": 9,
     "cache_server": 9,
     "tune": 10,
     "report": 10,

@@ -7,7 +7,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/warm_barrier.hpp>
 
-#include "workloads/explored/exploration.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

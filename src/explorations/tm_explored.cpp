@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/explored/tm_explored.hpp"
+#include "explorations/tm_explored.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 

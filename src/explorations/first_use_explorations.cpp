@@ -6,9 +6,9 @@
 
 #include <txsync/policy_mutex.hpp>
 
+#include "explorations/exploration.hpp"
+#include "explorations/policy_locks.hpp"
 #include "locks/tagged_lock.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

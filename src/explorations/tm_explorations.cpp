@@ -3,7 +3,7 @@
 // changes.
 #include <string_view>
 
-#include "workloads/explored/tm_opacity.hpp"
+#include "explorations/tm_opacity.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

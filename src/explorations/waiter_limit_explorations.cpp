@@ -11,7 +11,7 @@
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
 
-#include "workloads/explored/exploration.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

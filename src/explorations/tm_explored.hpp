@@ -5,9 +5,9 @@
 #include <txsync_backend/runtime.h>
 #include <txsync/tm.hpp>
 
+#include "explorations/exploration.hpp"
+#include "explorations/opacity.hpp"
 #include "tm/algorithms.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/opacity.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 

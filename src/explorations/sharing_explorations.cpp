@@ -10,11 +10,11 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/shared_mutex.hpp>
 
+#include "explorations/alone.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/reading_and_writing.hpp"
 #include "locks/waiter_limits.hpp"
 #include "workloads/adapters.hpp"
-#include "workloads/explored/alone.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/reading_and_writing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -15,7 +15,7 @@
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 
-#include "workloads/explored/exploration.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

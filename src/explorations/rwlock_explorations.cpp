@@ -2,10 +2,10 @@
 // A program's pthread reader-writer locks under the preloaded library if their critical sections are elided.
 #include <pthread.h>
 
+#include "explorations/exploration.hpp"
+#include "explorations/program_locks.hpp"
+#include "explorations/reading_and_writing.hpp"
 #include "preload/rwlock_state.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_locks.hpp"
-#include "workloads/explored/reading_and_writing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

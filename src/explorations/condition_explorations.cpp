@@ -10,9 +10,9 @@
 
 #include <txsync/machine/park.hpp>
 
-#include "workloads/explored/condition_waits.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_locks.hpp"
+#include "explorations/condition_waits.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -5,8 +5,8 @@
 
 #include <txsync_backend/runtime.h>
 
+#include "explorations/exploration.hpp"
 #include "observe/blocks.hpp"
-#include "workloads/explored/exploration.hpp"
 
 using namespace txsync::workloads;
 

@@ -22,10 +22,10 @@
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "explorations/alone.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/policy_locks.hpp"
 #include "workloads/adapters.hpp"
-#include "workloads/explored/alone.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

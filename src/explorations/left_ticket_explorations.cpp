@@ -6,8 +6,8 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 
+#include "explorations/exploration.hpp"
 #include "locks/waiter_limits.hpp"
-#include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers of atomic blocks: whether their operations are linearizable, by every algorithm. Also blocks of several
 // operations, by the default algorithm and by one that buffers writes.
-#include "workloads/explored/tm_containers.hpp"
+#include "explorations/tm_containers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

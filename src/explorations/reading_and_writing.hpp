@@ -8,7 +8,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
-#include "workloads/explored/exploration.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

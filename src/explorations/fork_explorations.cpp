@@ -13,8 +13,8 @@
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/policy_locks.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

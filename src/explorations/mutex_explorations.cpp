@@ -2,8 +2,8 @@
 // A program's pthread locks under the preloaded library if their waiters run the program's own section ahead, in
 // always-abort attempts. There, locks within the section are passed by. The unlock of the lock that is waited for ends
 // the attempt.
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_locks.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

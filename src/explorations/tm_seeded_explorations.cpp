@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transactional memories with one fault each (they are dctl except for one function), and a container with a fault.
 // Exploring has to find every one of them.
+#include "explorations/tm_containers.hpp"
+#include "explorations/tm_opacity.hpp"
+#include "explorations/tm_sharing.hpp"
 #include "tm/stm/orecs.hpp"
-#include "workloads/explored/tm_containers.hpp"
-#include "workloads/explored/tm_opacity.hpp"
-#include "workloads/explored/tm_sharing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -7,8 +7,8 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "explorations/exploration.hpp"
 #include "workloads/adapters.hpp"
-#include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

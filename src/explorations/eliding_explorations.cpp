@@ -8,10 +8,10 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
 
+#include "explorations/alone.hpp"
+#include "explorations/condition_waits.hpp"
+#include "explorations/exploration.hpp"
 #include "policy/packed.hpp"
-#include "workloads/explored/alone.hpp"
-#include "workloads/explored/condition_waits.hpp"
-#include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -15,8 +15,8 @@
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 
-#include "workloads/explored/condition_waits.hpp"
-#include "workloads/explored/exploration.hpp"
+#include "explorations/condition_waits.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -2,7 +2,7 @@
 // Small programs of transactions in which every read is noted, for correct algorithms and wrong ones.
 #pragma once
 
-#include "workloads/explored/tm_explored.hpp"
+#include "explorations/tm_explored.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 

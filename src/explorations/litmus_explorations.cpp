@@ -6,7 +6,7 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
-#include "workloads/explored/exploration.hpp"
+#include "explorations/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

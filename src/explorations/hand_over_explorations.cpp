@@ -11,8 +11,8 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
 
+#include "explorations/exploration.hpp"
 #include "locks/sleeping_places.hpp"
-#include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

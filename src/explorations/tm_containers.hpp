@@ -9,8 +9,8 @@
 #include <txsync/tm/sorted_list.hpp>
 #include <txsync/tm/vector.hpp>
 
-#include "workloads/explored/linearizable.hpp"
-#include "workloads/explored/tm_explored.hpp"
+#include "explorations/linearizable.hpp"
+#include "explorations/tm_explored.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 

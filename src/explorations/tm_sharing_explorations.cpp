@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic blocks: privatization, reclamation, waiting, actions; by every algorithm.
-#include "workloads/explored/tm_sharing.hpp"
+#include "explorations/tm_sharing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -3,10 +3,10 @@
 // waiting, by tries and with deadlines, twice by one thread, beside sections that take the mutex, and around a wait.
 #include <pthread.h>
 
+#include "explorations/condition_waits.hpp"
+#include "explorations/exploration.hpp"
+#include "explorations/program_locks.hpp"
 #include "workloads/adapters.hpp"
-#include "workloads/explored/condition_waits.hpp"
-#include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "workloads/explored/tm_explored.hpp"
+#include "explorations/tm_explored.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
