@@ -15,7 +15,7 @@
 
 #include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

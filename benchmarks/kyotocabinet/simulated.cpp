@@ -24,7 +24,7 @@
 #include "observe/document/output.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -10,7 +10,7 @@
 
 #include "cli/words.hpp"
 #include "observe/document/document.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/bench_sites.hpp"
 #include "cli/describe.hpp"
 #include "cli/stop_on_signal.hpp"
-#include "workloads/fairness.hpp"
+#include "workloads/harness/fairness.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/bench.hpp"
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

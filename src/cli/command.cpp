@@ -16,7 +16,7 @@
 #include "launch/child.hpp"
 #include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 

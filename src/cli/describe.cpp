@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.hpp"
 
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/verb.hpp"
 #include "cli/words.hpp"
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 

@@ -29,7 +29,7 @@ struct sim_request {
 /// cannot go on.
 bench_result simulate(const sim_request& request);
 
-/// The arguments of the workloads' image for one run (workloads/simulated_main.cpp).
+/// The arguments of the workloads' image for one run (workloads/harness/simulated_main.cpp).
 words image_arguments(const workloads::workload& which, const std::string& lock, const workloads::plan& how,
                       const workloads::parameters& values);
 

@@ -11,8 +11,8 @@
 #include "policy/policy.hpp"
 #include "policy/presets.hpp"
 #include "sim/models/machine_file.hpp"
-#include "workloads/text.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/generators/text.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

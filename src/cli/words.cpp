@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "workloads/text.hpp"
+#include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "explorations/condition_waits.hpp"
 #include "explorations/exploration.hpp"
 #include "explorations/program_locks.hpp"
-#include "workloads/adapters.hpp"
+#include "workloads/harness/adapters.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -25,7 +25,7 @@
 #include "explorations/alone.hpp"
 #include "explorations/exploration.hpp"
 #include "explorations/policy_locks.hpp"
-#include "workloads/adapters.hpp"
+#include "workloads/harness/adapters.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -8,7 +8,7 @@
 #include <txsync/machine/park.hpp>
 
 #include "explorations/exploration.hpp"
-#include "workloads/adapters.hpp"
+#include "workloads/harness/adapters.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -14,7 +14,7 @@
 #include "explorations/exploration.hpp"
 #include "explorations/reading_and_writing.hpp"
 #include "locks/waiter_limits.hpp"
-#include "workloads/adapters.hpp"
+#include "workloads/harness/adapters.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tune/trial.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 

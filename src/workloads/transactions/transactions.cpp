@@ -2,7 +2,7 @@
 // The workload `transactions`, and the algorithms of txsync::tm as its subjects.
 #include <txsync/tm.hpp>
 
-#include "workloads/subjects.hpp"
+#include "workloads/subjects/subjects.hpp"
 #include "workloads/transactions/run.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
