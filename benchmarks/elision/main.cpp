@@ -11,7 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"

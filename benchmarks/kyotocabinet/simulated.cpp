@@ -17,7 +17,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "command.hpp"
 #include "experiments/evaluate.hpp"
 #include "experiments/programs.hpp"

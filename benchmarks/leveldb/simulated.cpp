@@ -16,7 +16,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "command.hpp"
 #include "experiments/evaluate.hpp"
 #include "experiments/programs.hpp"

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 

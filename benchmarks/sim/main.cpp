@@ -10,8 +10,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/explore.hpp"
-#include "cli/sim.hpp"
+#include "simulate/explore.hpp"
+#include "simulate/simulate.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"

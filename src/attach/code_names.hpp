@@ -11,7 +11,7 @@
 #include "attach/perf_map.hpp"
 #include "attach/unwinder.hpp"
 #include "launch/place_name.hpp"
-#include "launch/symbols.hpp"
+#include "symbols/symbols.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 

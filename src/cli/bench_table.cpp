@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/bench.hpp"
-#include "cli/describe.hpp"
+#include "measure/measure.hpp"
+#include "measure/describe.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verb.hpp"
 

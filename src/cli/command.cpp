@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "cli/verb.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
 #include "doctor/machine_object.hpp"
 #include "launch/child.hpp"
 #include "observe/document/output.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/lab.hpp"
-#include "cli/words.hpp"
+#include "simulate/lab.hpp"
+#include "base/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/verb.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
 #include "workloads/generators/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {

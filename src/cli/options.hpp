@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-#include "cli/words.hpp"
+#include "base/words.hpp"
 
 namespace CLI {
 class App;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/code_place.hpp"
+#include "symbols/code_place.hpp"
 #include "cli/top.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/site_programs.hpp"
-#include "cli/tune.hpp"
+#include "tune/request.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync bench WORKLOAD: a built-in workload on this machine, with several locks.
-#include "cli/bench.hpp"
+#include "measure/measure.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"

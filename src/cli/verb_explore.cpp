@@ -4,10 +4,10 @@
 #include <limits>
 #include <sstream>
 
-#include "cli/code_place.hpp"
-#include "cli/explore.hpp"
+#include "symbols/code_place.hpp"
+#include "simulate/explore.hpp"
 #include "cli/options.hpp"
-#include "cli/stop_on_signal.hpp"
+#include "base/stop_on_signal.hpp"
 #include "cli/verbs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync lab EXPERIMENT...|all: the papers' figures, simulated, beside the papers' numbers.
-#include "cli/lab.hpp"
+#include "simulate/lab.hpp"
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

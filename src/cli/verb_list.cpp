@@ -2,11 +2,11 @@
 // txsync list KIND: what there is.
 #include <algorithm>
 
-#include "cli/describe.hpp"
-#include "cli/explore.hpp"
+#include "measure/describe.hpp"
+#include "simulate/explore.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
 #include "experiments/experiment.hpp"
 #include "policy/policy.hpp"
 #include "policy/presets.hpp"

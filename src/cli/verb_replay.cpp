@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync replay KEY [-- PROGRAM]: repeats one schedule, with every step.
-#include "cli/explore.hpp"
-#include "cli/interleaving.hpp"
+#include "simulate/explore.hpp"
+#include "simulate/interleaving.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 

@@ -10,7 +10,7 @@
 #include "cli/difference_table.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
 #include "observe/document/output.hpp"
 #include "report/difference.hpp"
 #include "report/report.hpp"

@@ -11,11 +11,11 @@
 #include <txsync/machine/attempt.hpp>
 
 #include "attach/sample_names.hpp"
-#include "cli/abort_ends.hpp"
-#include "cli/abort_samples.hpp"
+#include "observe/document/abort_ends.hpp"
+#include "launch/abort_samples.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/options.hpp"
-#include "cli/profile_files.hpp"
+#include "report/profile_files.hpp"
 #include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"

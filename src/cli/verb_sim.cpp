@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
+#include "simulate/simulate.hpp"
 #include "cli/verbs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {

@@ -11,7 +11,7 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "cli/options.hpp"
-#include "cli/stop_on_signal.hpp"
+#include "base/stop_on_signal.hpp"
 #include "cli/top.hpp"
 #include "cli/verbs.hpp"
 #include "observe/document/printable.hpp"

@@ -3,9 +3,9 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
-#include "cli/stop_on_signal.hpp"
-#include "cli/tune.hpp"
+#include "simulate/simulate.hpp"
+#include "base/stop_on_signal.hpp"
+#include "tune/request.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
@@ -15,7 +15,7 @@
 #include "report/text.hpp"
 #include "tune/program.hpp"
 #include "tune/simulated.hpp"
-#include "tune/workload.hpp"
+#include "tune/workload_trial.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "channel/channel.hpp"
 #include "launch/blame.hpp"
-#include "launch/symbols.hpp"
+#include "symbols/symbols.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 

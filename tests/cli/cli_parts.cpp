@@ -6,14 +6,14 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/abort_ends.hpp"
-#include "cli/abort_samples.hpp"
-#include "cli/bench.hpp"
+#include "observe/document/abort_ends.hpp"
+#include "launch/abort_samples.hpp"
+#include "measure/measure.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
-#include "cli/tune.hpp"
-#include "cli/words.hpp"
+#include "tune/request.hpp"
+#include "base/words.hpp"
 
 namespace cli = txsync::cli;
 namespace workloads = txsync::workloads;
