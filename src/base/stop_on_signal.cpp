@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/stop_on_signal.hpp"
 
+#include <chrono>
 #include <csignal>
-#include <cstdint>
+#include <thread>
 
-#include <txsync/machine/thread.hpp>
-
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::base {
 namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
@@ -33,9 +32,9 @@ bool stop_on_signal::asked() noexcept { return stop_asked != 0; }
 
 bool stop_on_signal::asked_soon() noexcept {
   constexpr unsigned looks = 100;
-  constexpr std::uint64_t look_distance_ns = 1'000'000;
-  for (unsigned i = 0; i < looks && !asked(); ++i) machine::sleep_ns(look_distance_ns);
+  constexpr std::chrono::milliseconds look_distance{1};
+  for (unsigned i = 0; i < looks && !asked(); ++i) std::this_thread::sleep_for(look_distance);
   return asked();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::base

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <txsync_backend/name.hpp>
-
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::base {
 
 /// While it lives, SIGINT and SIGTERM only set a flag: asked() becomes true. A second signal ends the program. At most
 /// one object at a time.
@@ -24,4 +22,4 @@ class stop_on_signal {
   void (*terminate_)(int);
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::base

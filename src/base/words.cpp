@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cinttypes>
 #include <cstddef>
-#include <optional>
+#include <cstdio>
+#include <limits>
+#include <system_error>
 
-#include "workloads/generators/text.hpp"
+#include "base/bad_input.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::base {
 namespace {
 
 char lower(char letter) { return static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); }
@@ -40,6 +44,26 @@ std::string_view without_qualifier(std::string_view word) {
   return at == std::string_view::npos ? word : word.substr(at + 2);
 }
 
+struct named_factor {
+  std::string_view ending;
+  std::uint64_t factor;
+};
+constexpr named_factor factors[] = {{"K", 1'000},
+                                    {"M", 1'000'000},
+                                    {"G", 1'000'000'000},
+                                    {"Ki", std::uint64_t{1} << 10},
+                                    {"Mi", std::uint64_t{1} << 20},
+                                    {"Gi", std::uint64_t{1} << 30}};
+
+/// The factor that the ending of a number means; nothing for an unknown ending.
+std::optional<std::uint64_t> factor_of(std::string_view ending) {
+  if (ending.empty()) return 1;
+  for (const named_factor& one : factors) {
+    if (ending == one.ending) return one.factor;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 words split(std::string_view text, char separator) {
@@ -58,11 +82,43 @@ std::string join(const words& list) {
   return joined;
 }
 
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc{}) return std::nullopt;
+  const auto factor = factor_of(std::string_view(rest, static_cast<std::size_t>(end - rest)));
+  if (!factor || number > std::numeric_limits<std::uint64_t>::max() / *factor) return std::nullopt;
+  return number * *factor;
+}
+
 bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& value) {
-  const std::optional<std::uint64_t> parsed = workloads::parse_number(text);
+  const std::optional<std::uint64_t> parsed = parse_number(text);
   if (!parsed || *parsed > greatest) return false;
   value = *parsed;
   return true;
+}
+
+std::string number_endings() {
+  words all;
+  for (const named_factor& one : factors) all.emplace_back(one.ending);
+  return join(all);
+}
+
+std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
+                        std::uint64_t greatest, std::uint64_t fallback) {
+  if (!text) return fallback;
+  std::uint64_t value = 0;
+  if (parse_number(*text, greatest, value) && value >= least) return value;
+  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
+                  std::to_string(greatest) + ", which may end in " + number_endings());
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%" PRIx64, number);
+  return text;
 }
 
 std::string nearest(std::string_view wrong, const words& allowed) {
@@ -101,4 +157,4 @@ std::string unknown(std::string_view what, std::string_view wrong, const words& 
   return line;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::base

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 bool any_aborted(const std::vector<observe::site_record>& sites) {
@@ -17,14 +17,14 @@ bool any_aborted(const std::vector<observe::site_record>& sites) {
 abort_sampling choose_abort_sampling(bool attempts_work, const std::string& sources) {
   if (!attempts_work) return {};
   try {
-    return {.event = launch::find_abort_event(sources)};
-  } catch (const launch::no_event& error) {
+    return {.event = find_abort_event(sources)};
+  } catch (const no_event& error) {
     return {.why_not = error.what()};
   }
 }
 
 std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& sites, const std::string& why_not,
-                                       const std::optional<launch::code_samples>& samples) {
+                                       const std::optional<code_samples>& samples) {
   if (!any_aborted(sites)) return {};
   const std::string not_known = "the source lines at which attempts ended are not known: ";
   const std::string why = samples && why_not.empty() ? samples->why_not : why_not;
@@ -41,11 +41,11 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
     made.push_back(std::to_string(samples->damaged) + " damaged records of samples of aborts were passed over");
   if (samples->left_out != 0)
     made.push_back(std::to_string(samples->left_out) + of + "were left out: there is room for " +
-                   std::to_string(launch::sample_adder::max_places) + " places in the code");
+                   std::to_string(sample_adder::max_places) + " places in the code");
   if (samples->unnamed != 0)
     made.push_back(std::to_string(samples->unnamed) +
                    " records of started processes and mapped files were left out: samples there have no names");
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/stop_on_signal.hpp"
+#include "measure/describe.hpp"
 #include "measure/measure.hpp"
 #include "measure/site_watch.hpp"
-#include "measure/describe.hpp"
-#include "base/stop_on_signal.hpp"
 #include "workloads/harness/fairness.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::measure {
+using base::stop_on_signal;
+
 namespace {
 
 /// One lock at one number of threads.
@@ -108,4 +110,4 @@ bench_result measure(const bench_request& request) {
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::measure

@@ -6,12 +6,21 @@
 
 #include <txsync/machine/thread.hpp>
 
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "measure/measure.hpp"
-#include "cli/options.hpp"
-#include "cli/verb.hpp"
 #include "workloads/generators/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::measure {
+using base::bad_input;
+using base::join;
+using base::nearest;
+using base::number_of;
+using base::parse_number;
+using base::split;
+using base::unknown;
+using base::words;
+
 namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
@@ -49,7 +58,7 @@ std::string with_suggestion(std::string complaint, const workloads::workload& wh
   return complaint;
 }
 
-void apply_settings(bench_request& request, const words& settings, const surroundings& on) {
+void apply_settings(bench_request& request, const words& settings, const environment& on) {
   words seen;
   for (const std::string& setting : settings) {
     const std::string key = setting.substr(0, setting.find('='));
@@ -70,7 +79,7 @@ void apply_settings(bench_request& request, const words& settings, const surroun
 }
 
 /// First the preset, wherever it stands, as an option or as preset=NAME; then the values that change it.
-void apply_values(bench_request& request, const bench_options& options, const surroundings& on) {
+void apply_values(bench_request& request, const bench_options& options, const environment& on) {
   request.values = workloads::default_parameters(*request.workload);
   words settings;
   std::optional<std::string> preset = options.preset;
@@ -89,7 +98,7 @@ void apply_values(bench_request& request, const bench_options& options, const su
 
 /// One thread, as many as CPUs, and twice as many: uncontended, contended, oversubscribed. On simulated machines: a
 /// curve up to the number of CPUs.
-std::vector<unsigned> default_threads(const surroundings& on) {
+std::vector<unsigned> default_threads(const environment& on) {
   const unsigned cpus = std::min(on.cpus, workloads::most_threads / 2);
   if (on.simulated) {
     std::vector<unsigned> curve;
@@ -99,7 +108,7 @@ std::vector<unsigned> default_threads(const surroundings& on) {
   return cpus == 1 ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{1, cpus, 2 * cpus};
 }
 
-std::vector<unsigned> threads_of(const std::optional<std::string>& text, const surroundings& on) {
+std::vector<unsigned> threads_of(const std::optional<std::string>& text, const environment& on) {
   if (!text) return default_threads(on);
   std::vector<unsigned> list;
   for (const std::string& word : split(*text)) {
@@ -117,7 +126,7 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text, const s
 
 using subject_list = std::vector<const workloads::subject*>;
 
-subject_list able_to_run(const workloads::workload& which, const surroundings& on) {
+subject_list able_to_run(const workloads::workload& which, const environment& on) {
   subject_list able;
   for (const workloads::subject& one : workloads::subjects()) {
     if (on.simulated ? one.peer : one.simulated_only) continue;
@@ -127,7 +136,7 @@ subject_list able_to_run(const workloads::workload& which, const surroundings& o
 }
 
 /// Why a lock that exists cannot be used.
-std::string reason_against(const workloads::subject& one, const workloads::workload& which, const surroundings& on) {
+std::string reason_against(const workloads::subject& one, const workloads::workload& which, const environment& on) {
   const std::string name = "'" + std::string(one.name) + "'";
   if (one.simulated_only && !on.simulated) return name + " is simulated only (txsync sim)";
   if (one.peer && on.simulated) return name + " is another library's, and native only (txsync bench)";
@@ -135,7 +144,7 @@ std::string reason_against(const workloads::subject& one, const workloads::workl
 }
 
 subject_list locks_of(const workloads::workload& which, const std::optional<std::string>& text,
-                      const surroundings& on) {
+                      const environment& on) {
   const subject_list able = able_to_run(which, on);
   subject_list list;
   if (!text) {
@@ -158,7 +167,7 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   return list;
 }
 
-void apply_place(bench_request& request, const std::string& text, const surroundings& on) {
+void apply_place(bench_request& request, const std::string& text, const environment& on) {
   request.place = text;
   if (request.place == "cores-first") {
     request.plan.place = machine::placement::cores_first;
@@ -182,9 +191,9 @@ void apply_place(bench_request& request, const std::string& text, const surround
 
 }  // namespace
 
-surroundings native_surroundings() { return {machine::cpu_count(), machine::socket_count(), false}; }
+environment native_environment() { return {machine::cpu_count(), machine::socket_count(), false}; }
 
-bench_request checked(const bench_options& options, const surroundings& on) {
+bench_request checked(const bench_options& options, const environment& on) {
   bench_request request;
   request.workload = &workload_of(options.workload);
   apply_values(request, options, on);
@@ -205,4 +214,4 @@ bench_request checked(const bench_options& options, const surroundings& on) {
   return request;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::measure

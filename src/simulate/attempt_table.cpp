@@ -5,7 +5,7 @@
 #include "observe/document/abort_ends.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
 namespace {
 
 using observe::point;
@@ -58,7 +58,7 @@ bool has_row(const point& one) { return one.attempts && (one.attempts->attempts 
 
 }  // namespace
 
-void print_attempts(std::FILE* out, const bench_result& result) {
+void print_attempts(std::FILE* out, const measure::bench_result& result) {
   const std::vector<point>& points = result.points;
   if (std::none_of(points.begin(), points.end(), has_row)) return;
   std::fprintf(out, "\nAttempts (hardware transactions), and their cycles as part of all that the threads had\n");
@@ -69,7 +69,7 @@ void print_attempts(std::FILE* out, const bench_result& result) {
   }
 }
 
-void print_abort_places(std::FILE* out, const bench_result& result) {
+void print_abort_places(std::FILE* out, const measure::bench_result& result) {
   for (auto one = result.points.begin(); one != result.points.end(); ++one) {
     // The table above has all points. The places are shown for each lock's greatest number of threads.
     const auto same = [&](const point& other) { return other.subject == one->subject; };
@@ -90,4 +90,4 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

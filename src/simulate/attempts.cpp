@@ -5,10 +5,13 @@
 #include <map>
 #include <set>
 
-#include "symbols/code_place.hpp"
+#include "base/words.hpp"
 #include "simulate/simulate.hpp"
+#include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::hexadecimal;
+
 namespace {
 
 constexpr std::size_t most_abort_places = 8;
@@ -16,15 +19,15 @@ constexpr std::size_t most_abort_places = 8;
 /// Names of places in the code. A few places end attempts at thousands of lines, and it takes long to find a name.
 class place_names {
  public:
-  explicit place_names(const launch::module_symbols& symbols) : symbols_(symbols) {}
+  explicit place_names(const symbols::module_symbols& symbols) : symbols_(symbols) {}
   const std::string& of(std::uint64_t code) {
     const auto [at, fresh] = known_.try_emplace(code);
-    if (fresh) at->second = place_name(symbols_, code);
+    if (fresh) at->second = symbols::place_name(symbols_, code);
     return at->second;
   }
 
  private:
-  const launch::module_symbols& symbols_;
+  const symbols::module_symbols& symbols_;
   std::map<std::uint64_t, std::string> known_;
 };
 
@@ -36,10 +39,10 @@ struct data_name {
   std::string whole() const { return offset == 0 ? object : object + "+" + std::to_string(offset); }
 };
 
-data_name name_of_data(const launch::module_symbols& symbols, place_names& names, const sim::data_place& place) {
+data_name name_of_data(const symbols::module_symbols& symbols, place_names& names, const sim::data_place& place) {
   switch (place.kind) {
     case sim::data_kind::image: {
-      launch::object_at found = symbols.object(place.offset);
+      symbols::object_at found = symbols.object(place.offset);
       if (found.name.empty()) return {"static data", 0};
       return {std::move(found.name), found.offset};
     }
@@ -138,7 +141,7 @@ observe::abort_place finished(joined_entries& one, place_names& names) {
 
 }  // namespace
 
-std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen) {
+std::vector<observe::abort_place> abort_places(const symbols::module_symbols& symbols, const sim::image_result& seen) {
   place_names names(symbols);
   std::vector<joined_entries> joined;
   for (const sim::abort_entry& entry : seen.aborts) {
@@ -167,7 +170,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   return places;
 }
 
-std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen) {
+std::vector<observe::abort_end> abort_ends(const symbols::module_symbols& symbols, const sim::image_result& seen) {
   constexpr std::size_t max_ends = 64;
   place_names names(symbols);
   std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // instructions of a line count together
@@ -204,4 +207,4 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
   point.cycles->aborted += seen.number("attempts.aborted_cycles");
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

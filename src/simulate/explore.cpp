@@ -6,10 +6,19 @@
 #include <limits>
 #include <sstream>
 
-#include "symbols/code_place.hpp"
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "simulate/simulate.hpp"
+#include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::bad_input;
+using base::join;
+using base::nearest;
+using base::parse_number;
+using base::unknown;
+using base::words;
+
 namespace {
 
 constexpr unsigned cores_of_tests = 8;
@@ -90,7 +99,7 @@ std::string schedule_kind::order_word() const {
 
 words schedule_kind::probe_words() const {
   words names;
-  for (const probe_name& one : cli::probes) {
+  for (const probe_name& one : simulate::probes) {
     if ((probes & one.bit) != 0) names.emplace_back(one.word);
   }
   return names;
@@ -105,7 +114,7 @@ std::string schedule_kind::text() const {
 
 void schedule_kind::add(const std::string& mode) {
   words names{store_buffers_word};
-  for (const probe_name& one : cli::probes) {
+  for (const probe_name& one : simulate::probes) {
     if (mode == one.word) {
       probes |= one.bit;
       return;
@@ -183,23 +192,7 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
 std::string complaint_of(const sim::image_result& seen, const std::string& image) {
   if (seen.signal != 0) return std::string("the simulation was ended by a signal: ") + strsignal(seen.signal);
   if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
-  return with_places(launch::module_symbols(image), seen.failure);
-}
-
-void print_heading(std::FILE* out) {
-  std::fprintf(out, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
-}
-
-void print_result(std::FILE* out, const exploration_result& result) {
-  if (!result.error.empty()) {
-    std::fprintf(out, "%-38s %s\n", result.subject.c_str(), result.error.c_str());
-    return;
-  }
-  const std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
-  std::fprintf(out, "%-38s %12llu %14.0f  %s%s\n", result.subject.c_str(),
-               static_cast<unsigned long long>(result.schedules),
-               static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found.c_str());
-  std::fflush(out);
+  return symbols::with_places(symbols::module_symbols(image), seen.failure);
 }
 
 std::string exploration_plan::text() const {
@@ -247,4 +240,4 @@ void add_to_document(observe::document& into, const exploration_result& result) 
   into.points.push_back(std::move(point));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/verb.hpp"
 #include "base/words.hpp"
+#include "observe/document/document.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
 
 /// The machine for schedules of programs: one without limits and interrupts. Throws bad_input.
 sim::machine ideal_machine();
@@ -28,7 +28,7 @@ struct schedule_kind {
   std::string text() const;
   /// "random".
   std::string order_word() const;
-  words probe_words() const;
+  base::words probe_words() const;
   /// Adds a mode by its name: "store-buffers", or a probe. Throws bad_input.
   void add(const std::string& mode);
 };
@@ -56,7 +56,7 @@ struct schedule_key {
   std::string text() const;
 };
 /// Complains of a test that is not among `names`, which are too many for one line.
-std::string unknown_test(const std::string& name, const words& names);
+std::string unknown_test(const std::string& name, const base::words& names);
 /// Throws bad_input, but not if the test does not exist.
 schedule_key parse_key(const std::string& text);
 /// Throws bad_input if the key names no built-in test.
@@ -99,22 +99,19 @@ void begin_document(observe::document& into, const exploration_plan& plan, const
 /// Adds a result after the existing ones.
 void add_to_document(observe::document& into, const exploration_result& result);
 
-void print_heading(std::FILE* out);
-void print_result(std::FILE* out, const exploration_result& result);
-
 // ---- programs that txsync-c++ has built; each schedule runs in a process of its own
 
 constexpr std::uint64_t default_program_steps = 10'000'000;
 constexpr std::uint64_t most_program_steps = 1'000'000'000'000;
 
 struct program_exploration {
-  words command;
+  base::words command;
   std::string name;  ///< of its file
   std::string path;
   std::uint64_t most_steps = default_program_steps;  ///< of one schedule
 };
 /// Throws bad_input if no such program could run.
-program_exploration program_to_explore(const words& command);
+program_exploration program_to_explore(const base::words& command);
 
 /// Runs its schedules from that seed on, as many at a time as there are processors. It stops at the first that does not
 /// end with exit status 0. It stops early when stop_on_signal is asked, and throws sim::image_error if that happens
@@ -125,4 +122,4 @@ sim::image_request program_schedules(const program_exploration& what, const sche
 /// What was wrong with one; empty if it ended with exit status 0.
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

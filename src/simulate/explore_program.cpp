@@ -8,13 +8,20 @@
 #include <mutex>
 #include <thread>
 
-#include "symbols/code_place.hpp"
+#include "base/bad_input.hpp"
+#include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
+#include "launch/executable.hpp"
 #include "simulate/explore.hpp"
 #include "simulate/simulate.hpp"
-#include "base/stop_on_signal.hpp"
-#include "launch/executable.hpp"
+#include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::bad_input;
+using base::command_line;
+using base::stop_on_signal;
+using base::words;
+
 namespace {
 
 /// How many choices a schedule of it has: those of a schedule without change points.
@@ -149,4 +156,4 @@ exploration_result explore_program(const program_exploration& what, const explor
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -3,13 +3,16 @@
 
 #include <map>
 
+#include "base/words.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::hexadecimal;
+
 namespace {
 
 /// The folder of this txsync's sources, as the image's compiler saw it. The library's sources are below it.
-std::string library_folder(const launch::module_symbols& symbols, const sim::image_result& seen) {
+std::string library_folder(const symbols::module_symbols& symbols, const sim::image_result& seen) {
   const auto functions = symbols.around(seen.number("library_code"));
   if (functions.empty()) return "";
   const std::string& file = functions.back().file;
@@ -32,7 +35,7 @@ class printer {
     if (!call.empty() && is_access(step)) {
       line += "in " + call;
     } else {
-      line += step.what + data_name(step.address) + "  " + place_name(symbols_, step.code);
+      line += step.what + data_name(step.address) + "  " + symbols::place_name(symbols_, step.code);
     }
     if (line != before_) std::fprintf(out_, "%s\n", line.c_str());
     before_ = std::move(line);
@@ -41,7 +44,7 @@ class printer {
  private:
   std::string data_name(std::uint64_t address) const {
     if (address == 0) return "";
-    launch::object_at object = symbols_.object(address);
+    symbols::object_at object = symbols_.object(address);
     if (object.name.empty()) return " " + hexadecimal(address);
     // For a static object in a template's function, which the place already names: only its own name.
     if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);
@@ -52,7 +55,7 @@ class printer {
     std::string& call = calls_[step.thread];
     const auto functions = symbols_.around(step.code);
     if (step.code == 0 || functions.empty()) return call;
-    const launch::function_at& outermost = functions.back();
+    const symbols::function_at& outermost = functions.back();
     if (!outermost.file.starts_with(library_)) {
       // A store that leaves its buffer now was done in that call.
       if (step.what != "drains") call.clear();
@@ -68,7 +71,7 @@ class printer {
   }
 
   std::FILE* out_;
-  launch::module_symbols symbols_;
+  symbols::module_symbols symbols_;
   std::string library_;
   std::map<unsigned, std::string> calls_;
   std::string before_;
@@ -81,4 +84,4 @@ void print_interleaving(std::FILE* out, const std::string& image, const sim::ima
   for (const sim::trace_step& step : seen.steps) to.print(step);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

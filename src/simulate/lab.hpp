@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of `txsync lab`: the runs of an experiment, its tables, its part of the document.
+// The experiments of `txsync lab`: their runs, and their part of the document.
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 #include "experiments/experiment.hpp"
 #include "sim/models/machine_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
 
 /// An experiment that was run.
 struct lab_result {
@@ -28,11 +28,7 @@ lab_result run_experiment(const experiments::experiment& of, const std::string& 
 /// The source of the number: "paper" or "formula".
 const char* paper_word(const experiments::comparison& one) noexcept;
 
-void print_experiment(std::FILE* out, const lab_result& one);
-/// How many numbers were hit, and which were not.
-void print_summary(std::FILE* out, const std::vector<lab_result>& all);
-
 /// Adds member `lab` to the document. The points are added after the existing ones.
 void add_to_document(observe::document& document, const std::vector<lab_result>& all);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -8,7 +8,7 @@
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
 namespace {
 
 using experiments::comparison;
@@ -192,6 +192,10 @@ json machines_object(const std::vector<lab_result>& all) {
 
 }  // namespace
 
+const char* paper_word(const comparison& one) noexcept {
+  return one.of->how == experiments::standing::closed_form ? "formula" : "paper";
+}
+
 void add_to_document(observe::document& document, const std::vector<lab_result>& all) {
   if (all.empty()) return;
   document.machine = machines_object(all);
@@ -200,4 +204,4 @@ void add_to_document(observe::document& document, const std::vector<lab_result>&
   document.more["lab"] = {{"experiments", std::move(list)}};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync lab`: one cell of `txsync sim` for each point of an experiment.
+#include "base/bad_input.hpp"
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
-#include "cli/verb.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::bad_input;
+
 namespace {
 
 using experiments::experiment;
@@ -37,7 +39,7 @@ class point_request {
     request_.machine = machine;
     request_.image = image;
     request_.uncharged_set_up = of.cold;
-    bench_request& bench = request_.bench;
+    measure::bench_request& bench = request_.bench;
     bench.workload = workloads::find_workload(of.workload);
     if (bench.workload == nullptr) throw broken(of, "there is no workload " + of.workload);
     if (of.microseconds != 0) {
@@ -52,7 +54,7 @@ class point_request {
   }
 
   const sim_request& for_point(const experiments::variant& curve, std::uint64_t position) {
-    bench_request& bench = request_.bench;
+    measure::bench_request& bench = request_.bench;
     bench.values = workloads::default_parameters(*bench.workload);
     for (const setting& one : curve.settings) set(one);
     const bool threads_vary = of_.along.key == experiments::by_threads;
@@ -76,7 +78,7 @@ class point_request {
   sim_request request_;
 };
 
-void keep(lab_result& into, std::size_t curve, std::size_t place, bench_result&& seen) {
+void keep(lab_result& into, std::size_t curve, std::size_t place, measure::bench_result&& seen) {
   into.interrupted = into.interrupted || seen.interrupted;
   if (seen.points.empty()) return;
   observe::point& point = seen.points.front();
@@ -99,4 +101,4 @@ lab_result run_experiment(const experiment& of, const std::string& image, std::u
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

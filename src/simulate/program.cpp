@@ -4,15 +4,22 @@
 #include <csignal>
 #include <cstring>
 
-#include "symbols/code_place.hpp"
-#include "simulate/simulate.hpp"
 #include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
 #include "launch/executable.hpp"
 #include "policy/simulated.hpp"
+#include "simulate/simulate.hpp"
+#include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::command_line;
+using base::hexadecimal;
+using base::stop_on_signal;
+using base::words;
+
 namespace {
 
+constexpr int failed = 1;
 constexpr int not_runnable = 126;
 constexpr int by_signal = 128;
 
@@ -82,7 +89,7 @@ observe::point new_point(const program_request& request) {
 }
 
 void add_run(observe::point& point, const sim::image_result& seen, const program_request& request,
-             const launch::module_symbols& symbols) {
+             const symbols::module_symbols& symbols) {
   const std::uint64_t cycles = seen.number("time_cycles");
   point.threads = static_cast<unsigned>(std::max<std::uint64_t>(1, seen.number("threads")));
   point.values = {static_cast<double>(cycles) / (request.machine.model.core_mhz * 1e6)};
@@ -105,7 +112,7 @@ void print(const program_request& request, const observe::point& point, const si
                  name.c_str(), point.values.front() * 1e3, request.machine.name.c_str(), end_of(seen).c_str(),
                  static_cast<unsigned long long>(seen.number("accesses")), point.threads, point.threads == 1 ? "" : "s",
                  point.end_hash.c_str());
-    bench_result result;
+    measure::bench_result result;
     result.points = {point};
     print_attempts(stderr, result);
     print_abort_places(stderr, result);
@@ -122,7 +129,7 @@ std::string simulated_program(const words& command) {
   return path;
 }
 
-int run_program(session& with, const program_request& request) {
+int run_program(observe::document& into, const program_request& request) {
   std::string path;
   try {
     path = simulated_program(request.command);
@@ -136,26 +143,26 @@ int run_program(session& with, const program_request& request) {
   try {
     seen = sim::run_image(image_request_of(request, path));
   } catch (const sim::image_error& error) {
-    with.document.interrupted = stop_on_signal::asked();
-    std::fprintf(stderr, "txsync sim: %s\n", with_places(launch::module_symbols(path), error.what()).c_str());
-    return with.document.interrupted ? failed : not_runnable;
+    into.interrupted = stop_on_signal::asked();
+    std::fprintf(stderr, "txsync sim: %s\n", symbols::with_places(symbols::module_symbols(path), error.what()).c_str());
+    return into.interrupted ? failed : not_runnable;
   }
-  const launch::module_symbols symbols(path);
+  const symbols::module_symbols symbols(path);
   if (!seen.failure.empty()) {
-    point.faults = {with_places(symbols, seen.failure)};
+    point.faults = {symbols::with_places(symbols, seen.failure)};
   } else if (seen.signal != 0) {
     point.faults = {end_of(seen)};
   } else {
     add_run(point, seen, request, symbols);
   }
   print(request, point, seen);
-  observe::json& told = with.document.more["program"] = {{"status", seen.status}};
+  observe::json& told = into.more["program"] = {{"status", seen.status}};
   if (seen.signal != 0) told = {{"status", by_signal + seen.signal}, {"signal", seen.signal}};
   if (!point.values.empty()) told["accesses"] = seen.number("accesses");
   const bool has_failed = !seen.failure.empty();
-  with.document.points.push_back(std::move(point));
+  into.points.push_back(std::move(point));
   if (has_failed) return failed;
   return seen.signal != 0 ? by_signal + seen.signal : seen.status;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync sim`: one process of the workloads' image for each cell and repetition.
-#include "symbols/code_place.hpp"
-#include "measure/describe.hpp"
 #include "simulate/simulate.hpp"
 #include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
+#include "measure/describe.hpp"
+#include "symbols/code_place.hpp"
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::command_line;
+using base::hexadecimal;
+using base::stop_on_signal;
+using base::words;
+
 namespace {
 
-std::vector<std::string> arguments_of(const bench_request& request, const workloads::subject& lock, unsigned threads,
-                                      std::uint64_t seed) {
+std::vector<std::string> arguments_of(const measure::bench_request& request, const workloads::subject& lock,
+                                      unsigned threads, std::uint64_t seed) {
   workloads::plan how = request.plan;
   how.threads = threads;
   how.seed = seed;
@@ -20,7 +26,7 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
 /// The command that runs one cell alone, from that seed on.
 std::string cell_command(const sim_request& request, const workloads::subject& lock, unsigned threads,
                          std::uint64_t seed, unsigned repeat) {
-  const bench_request& bench = request.bench;
+  const measure::bench_request& bench = request.bench;
   const workloads::plan& plan = bench.plan;
   words line{"txsync", "sim", bench.workload->name, "--machine", request.machine_word};
   const auto add = [&line](const char* option, const std::string& value) { line.insert(line.end(), {option, value}); };
@@ -35,7 +41,7 @@ std::string cell_command(const sim_request& request, const workloads::subject& l
   if (request.slack_cycles != 0) add("--slack", std::to_string(request.slack_cycles));
   if (request.uncharged_set_up) line.emplace_back("--uncharged");
   if (request.oracle) line.emplace_back("--check");
-  const observe::json values = named_values(*bench.workload, bench.values);
+  const observe::json values = measure::named_values(*bench.workload, bench.values);
   for (const auto& [name, value] : values.items()) {
     line.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
   }
@@ -46,9 +52,9 @@ class simulation {
  public:
   explicit simulation(const sim_request& request) : request_(request), symbols_(request.image) {}
 
-  bench_result run() {
+  measure::bench_result run() {
     const stop_on_signal guard;
-    const bench_request& bench = request_.bench;
+    const measure::bench_request& bench = request_.bench;
     result_.planned = static_cast<unsigned>(bench.threads.size() * bench.locks.size()) * bench.repeat;
     for (const unsigned threads : bench.threads) {
       for (const workloads::subject* lock : bench.locks) {
@@ -62,15 +68,15 @@ class simulation {
 
  private:
   observe::point new_point(const workloads::subject& lock, unsigned threads) const {
-    const bench_request& bench = request_.bench;
+    const measure::bench_request& bench = request_.bench;
     observe::point made;
     made.workload = bench.workload->name;
-    made.params = named_values(*bench.workload, bench.values);
+    made.params = measure::named_values(*bench.workload, bench.values);
     made.preset = bench.preset;
     made.threads = threads;
     made.place = bench.place;
     made.subject = lock.name;
-    made.waiting = waiting_word(lock.how);
+    made.waiting = measure::waiting_word(lock.how);
     made.speculates = lock.speculates;
     made.metric = "throughput";
     made.unit = std::string(bench.workload->operation) + "/s";
@@ -106,8 +112,8 @@ class simulation {
         }
       } catch (const sim::image_error& error) {
         if (stop_on_signal::asked()) break;
-        point.faults.push_back("repetition " + std::to_string(round + 1) + ": " + with_places(symbols_, error.what()) +
-                               again(lock, threads, seed));
+        point.faults.push_back("repetition " + std::to_string(round + 1) + ": " +
+                               symbols::with_places(symbols_, error.what()) + again(lock, threads, seed));
         break;
       }
     }
@@ -138,13 +144,13 @@ class simulation {
   }
 
   const sim_request& request_;
-  launch::module_symbols symbols_;
-  bench_result result_;
+  symbols::module_symbols symbols_;
+  measure::bench_result result_;
 };
 
 }  // namespace
 
-bench_result simulate(const sim_request& request) { return simulation(request).run(); }
+measure::bench_result simulate(const sim_request& request) { return simulation(request).run(); }
 
 words image_arguments(const workloads::workload& which, const std::string& lock, const workloads::plan& how,
                       const workloads::parameters& values) {
@@ -157,21 +163,4 @@ words image_arguments(const workloads::workload& which, const std::string& lock,
   return all;
 }
 
-observe::json machine_object(const sim::machine& machine) {
-  const sim::machine_model& model = machine.model;
-  observe::json made;
-  made["backend"] = "simulated";
-  made["cpu"] = machine.name + " (simulated)";
-  made["cpus"] = model.hardware_threads();
-  made["hardware_threads"] = model.hardware_threads();
-  made["cores"] = model.total_cores();
-  made["sockets"] = model.core_sockets;
-  made["line_bytes"] = model.l1_line;
-  made["page_bytes"] = model.page_bytes;
-  made["kernel"] = "simulated";
-  made["libc"] = "simulated";
-  made["htm"] = {{"works", model.htm_attempts != 0}, {"verdict", sim::htm_words(model)}};
-  return made;
-}
-
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

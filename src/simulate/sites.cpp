@@ -3,10 +3,10 @@
 // (sim_attempts.cpp).
 #include <algorithm>
 
-#include "simulate/simulate.hpp"
 #include "observe/document/recorded_sites.hpp"
+#include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::simulate {
 
 void add_sites(observe::point& point, const sim::image_result& seen) {
   std::vector<observe::site_record> sites = observe::recorded_sites(seen.records);
@@ -15,4 +15,4 @@ void add_sites(observe::point& point, const sim::image_result& seen) {
                [](const observe::site_record& one) { return one.speculation || one.transactions; });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

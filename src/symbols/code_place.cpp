@@ -6,19 +6,13 @@
 #include <cstdio>
 #include <string_view>
 
-#include "launch/place_name.hpp"
+#include "base/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
-
-std::string hexadecimal(std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, number);
-  return text;
-}
+namespace txsync::inline TXSYNC_BACKEND::symbols {
 
 namespace {
 
-std::string with_line(launch::function_at function) {
+std::string with_line(function_at function) {
   constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs
   if (function.name.starts_with(renamed)) function.name.erase(0, renamed.size());
   if (function.name == "user_main") function.name = "main";
@@ -30,17 +24,17 @@ std::string with_line(launch::function_at function) {
 
 }  // namespace
 
-std::string place_name(const launch::module_symbols& symbols, std::uint64_t code) {
+std::string place_name(const module_symbols& symbols, std::uint64_t code) {
   if (code == 0) return "";
-  const std::vector<launch::function_at> functions = symbols.around(code);
-  if (functions.empty()) return hexadecimal(code);
+  const std::vector<function_at> functions = symbols.around(code);
+  if (functions.empty()) return base::hexadecimal(code);
   const auto own = std::find_if(functions.begin(), functions.end(),
-                                [](const launch::function_at& one) { return !launch::is_library_code(one.name); });
+                                [](const function_at& one) { return !is_library_code(one.name); });
   if (own == functions.begin() || own == functions.end()) return with_line(functions.front());
   return with_line(*own) + " in " + functions.front().name;
 }
 
-std::string with_places(const launch::module_symbols& symbols, const std::string& text) {
+std::string with_places(const module_symbols& symbols, const std::string& text) {
   static constexpr std::string_view mark = "code at 0x";
   static constexpr std::string_view speaker = "txsync sim: ";
   std::string made;
@@ -55,4 +49,4 @@ std::string with_places(const launch::module_symbols& symbols, const std::string
   return made + text.substr(done);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::symbols

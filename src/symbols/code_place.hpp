@@ -7,16 +7,14 @@
 
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
-
-std::string hexadecimal(std::uint64_t number);
+namespace txsync::inline TXSYNC_BACKEND::symbols {
 
 /// "function (file:line)". Code of the C++ library that is inlined into other code gets that other code's place, with "
 /// in LIBRARY FUNCTION" after it. The address if nothing is known; nothing for 0.
-std::string place_name(const launch::module_symbols& symbols, std::uint64_t code);
+std::string place_name(const module_symbols& symbols, std::uint64_t code);
 
 /// The runtime's text on a failure, without its own name at the beginning, and with the place instead of "code at
 /// 0x...".
-std::string with_places(const launch::module_symbols& symbols, const std::string& text);
+std::string with_places(const module_symbols& symbols, const std::string& text);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::symbols

@@ -8,7 +8,7 @@
 
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::inline TXSYNC_BACKEND::symbols {
 namespace {
 
 /// Longer names lose their template arguments.
@@ -143,4 +143,6 @@ std::string readable_name(const char* symbol) {
   return made.empty() ? text : made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+bool is_library_code(std::string_view function) { return function.starts_with("std::") || function.starts_with("__"); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::symbols

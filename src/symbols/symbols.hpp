@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::inline TXSYNC_BACKEND::symbols {
 
 /// A function that contains a place: one that was called, or one that is inlined into the next one.
 struct function_at {
@@ -65,4 +66,7 @@ class module_symbols {
 /// compiler's copy (".part.0"). Long template arguments become "<>".
 std::string readable_name(const char* symbol);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+/// Whether a function (a name of readable_name()) belongs to the C++ library, or is internal to some library.
+bool is_library_code(std::string_view function);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::symbols

@@ -5,17 +5,22 @@
 
 #include <txsync/machine/attempt.hpp>
 
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
+#include "launch/program_input.hpp"
 #include "measure/describe.hpp"
-#include "cli/options.hpp"
+#include "policy/policy.hpp"
 #include "simulate/simulate.hpp"
 #include "tune/request.hpp"
-#include "cli/verb.hpp"
-#include "launch/program_input.hpp"
-#include "policy/policy.hpp"
 #include "tune/simulated.hpp"
 #include "tune/usual_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::tune {
+using base::bad_input;
+using base::number_of;
+using base::split;
+using base::words;
+
 namespace {
 
 constexpr std::uint64_t most_rounds = 1000;
@@ -43,17 +48,17 @@ words with_reference(const std::string& reference, const words& others) {
   return list;
 }
 
-words usual_candidates(tune::offered_attempts machine, std::vector<tune::left_out>& others) {
+words usual_candidates(offered_attempts machine, std::vector<left_out>& others) {
   for (const policy::named_policy& one : policy::named_policies())
-    if (const char* const reason = tune::why_left_out(one.name, machine)) others.push_back({{one.name}, reason});
-  words names = tune::usual_policies(machine);
-  names.insert(names.begin(), tune::unmodified);
+    if (const char* const reason = why_left_out(one.name, machine)) others.push_back({{one.name}, reason});
+  words names = usual_policies(machine);
+  names.insert(names.begin(), unmodified);
   return names;
 }
 
 /// There each run counts, so "libc" need not run the same locks again.
-words usual_candidates_simulated(const sim::machine_model& model, std::vector<tune::left_out>& others) {
-  words names = usual_candidates(tune::offered_by(model), others);
+words usual_candidates_simulated(const sim::machine_model& model, std::vector<left_out>& others) {
+  words names = usual_candidates(offered_by(model), others);
   std::erase(names, "libc");
   others.push_back({{"libc"}, "on a simulated machine it is 'unmodified'"});
   return names;
@@ -81,7 +86,7 @@ void describe_program(tune_request& request) {
 
 void check_simulated(tune_request& request, const tune_options& options) {
   if (options.input) throw bad_input("--input: a program on a simulated machine has nothing to read in its runs");
-  request.machine = checked_machine(options.machine);
+  request.machine = simulate::checked_machine(options.machine);
   request.machine_word = options.machine.value_or("");
   request.seed = number_of("--seed", options.seed, 0, max_first_seed, 1);
   request.described.metric = "simulated time";
@@ -104,7 +109,7 @@ void check_program(tune_request& request, const tune_options& options) {
   if (options.metric) {
     try {
       request.metric.emplace(*options.metric);
-    } catch (const tune::metric_error& error) {
+    } catch (const metric_error& error) {
       throw bad_input("--metric: " + std::string(error.what()));
     }
     request.described.metric = *options.metric;
@@ -112,20 +117,20 @@ void check_program(tune_request& request, const tune_options& options) {
     request.described.better_word = "good";
     request.described.way = options.lower_is_better ? observe::better::lower : observe::better::higher;
   }
-  std::vector<tune::left_out>& others = request.described.others;
+  std::vector<left_out>& others = request.described.others;
   const words candidates = options.candidates ? split(*options.candidates)
                            : request.machine  ? usual_candidates_simulated(request.machine->model, others)
-                                              : usual_candidates(tune::offered_here(), others);
+                                              : usual_candidates(offered_here(), others);
   check_unique(candidates);
-  request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
-  if (request.asked.candidates.front() == tune::unmodified) {
+  request.asked.candidates = with_reference(options.from.value_or(unmodified), candidates);
+  if (request.asked.candidates.front() == unmodified) {
     request.asked.site_base = "libc";
     if (!request.machine) request.asked.counted_reference = "libc";
   }
 }
 
 /// Locks of txsync that can run the workload, and that provide exclusion.
-words usual_locks(const workloads::workload& which, std::vector<tune::left_out>& others) {
+words usual_locks(const workloads::workload& which, std::vector<left_out>& others) {
   words names;
   words plain_here;
   for (const workloads::subject& one : workloads::subjects()) {
@@ -146,13 +151,13 @@ void check_workload(tune_request& request, const tune_options& options) {
     throw bad_input("--machine is for a program behind --; txsync sim runs workloads on simulated machines");
   if (options.what.empty())
     throw bad_input("what to tune is missing: a built-in workload, or -- and a program with its arguments");
-  bench_options bench;
+  measure::bench_options bench;
   bench.workload = options.what.front();
   bench.settings.assign(options.what.begin() + 1, options.what.end());
   bench.threads = options.threads.value_or(std::to_string(std::max(2U, machine::cpu_count())));
   bench.duration = options.duration;
   bench.seed = options.seed;
-  request.bench = checked(bench, native_surroundings());
+  request.bench = measure::checked(bench, measure::native_environment());
   if (request.bench->threads.size() != 1) throw bad_input("--threads: one number of threads is tuned at a time");
   request.bench->plan.threads = request.bench->threads.front();
   const workloads::workload& which = *request.bench->workload;
@@ -165,7 +170,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   for (const std::string& name : request.asked.candidates) names += (names.empty() ? "" : ",") + name;
   bench.locks = names;
   try {
-    checked(bench, native_surroundings());
+    measure::checked(bench, measure::native_environment());
   } catch (const bad_input& error) {
     // Reported for bench's --lock; here the option is --candidates.
     throw bad_input("--candidates" + std::string(error.what()).substr(std::string("--lock").size()));
@@ -173,7 +178,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   request.asked.by_sites = false;
   request.asked.way = observe::better::higher;
   request.described = {which.name,
-                       named_values(which, request.bench->values),
+                       measure::named_values(which, request.bench->values),
                        request.bench->plan.threads,
                        request.bench->place,
                        "throughput",
@@ -200,10 +205,10 @@ tune_request checked(const tune_options& options, const words& program) {
     check_workload(request, options);
   }
   request.asked.way = request.described.way;
-  request.asked.rounds = static_cast<unsigned>(
-      number_of("--rounds", options.rounds, tune::least_rounds_of_a_proof, most_rounds, usual_rounds));
+  request.asked.rounds =
+      static_cast<unsigned>(number_of("--rounds", options.rounds, least_rounds_of_a_proof, most_rounds, usual_rounds));
   request.asked.seconds = static_cast<double>(number_of("--time", options.time, 1, most_seconds, 0));
   return request;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

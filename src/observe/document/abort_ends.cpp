@@ -3,13 +3,13 @@
 
 #include "observe/document/end_groups.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::inline TXSYNC_BACKEND::observe {
 
-void print_abort_ends(std::FILE* out, const std::vector<observe::abort_end>& ends) {
+void print_abort_ends(std::FILE* out, const std::vector<abort_end>& ends) {
   constexpr std::size_t max_shown = 5;
   if (ends.empty()) return;
   std::fprintf(out, "\nWhat attempts were doing as they ended, as part of the aborts that were sampled\n");
-  for (const observe::end_group& group : observe::groups_of(ends)) {
+  for (const end_group& group : groups_of(ends)) {
     std::fprintf(out, "  by %s\n", group.by);
     for (std::size_t i = 0; i < group.shares.size() && i < max_shown; ++i)
       std::fprintf(out, "%8.1f %%  %s\n", 100 * group.shares[i].second, group.shares[i].first.c_str());
@@ -18,4 +18,4 @@ void print_abort_ends(std::FILE* out, const std::vector<observe::abort_end>& end
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/words.hpp"
 #include "workloads/generators/matrix_market.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -15,28 +16,8 @@ constexpr std::string_view no_file = "none";
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-struct named_factor {
-  std::string_view ending;
-  std::uint64_t factor;
-};
-constexpr named_factor factors[] = {{"K", 1'000},
-                                    {"M", 1'000'000},
-                                    {"G", 1'000'000'000},
-                                    {"Ki", std::uint64_t{1} << 10},
-                                    {"Mi", std::uint64_t{1} << 20},
-                                    {"Gi", std::uint64_t{1} << 30}};
-
-/// The factor that the ending of a number means; nothing for an unknown ending.
-std::optional<std::uint64_t> factor_of(std::string_view ending) {
-  if (ending.empty()) return 1;
-  for (const named_factor& one : factors) {
-    if (ending == one.ending) return one.factor;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::uint64_t> value_of(const parameter& key, std::string_view text) {
-  if (key.names.empty()) return parse_number(text);
+  if (key.names.empty()) return base::parse_number(text);
   for (std::size_t i = 0; i < key.names.size(); ++i) {
     if (text == key.names[i]) return i;
   }
@@ -69,21 +50,6 @@ std::string assign_file(std::string_view path, std::uint64_t& value) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [rest, error] = std::from_chars(begin, end, number);
-  if (error != std::errc{}) return std::nullopt;
-  const auto factor = factor_of(std::string_view(rest, static_cast<std::size_t>(end - rest)));
-  if (!factor || number > std::numeric_limits<std::uint64_t>::max() / *factor) return std::nullopt;
-  return number * *factor;
-}
-
-std::string number_endings() {
-  return join(factors, [](const named_factor& one) { return one.ending; });
-}
 
 std::string assign(const workload& which, std::string_view assignment, parameters& values) {
   const std::size_t equals = assignment.find('=');

@@ -11,13 +11,6 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A number in the form of the command lines: digits, followed by nothing, by K, M or G (decimal), or by Ki, Mi or Gi.
-/// Nothing for all other texts, such as signs and blanks, and for numbers that are too large.
-std::optional<std::uint64_t> parse_number(std::string_view text);
-
-/// The allowed endings of such a number, for helps and errors: "K, M, G, ...".
-std::string number_endings();
-
 /// Sets one parameter from "key=value", or all of a preset from "preset=name". Returns an empty string, or one sentence
 /// that says what is wrong and what is allowed; then `values` is unchanged. It does not check whether values contradict
 /// each other; complaint() does that after the last assignment.

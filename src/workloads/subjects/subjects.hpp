@@ -15,7 +15,7 @@ std::span<const subject> shore_subjects() noexcept;        ///< as_shore_mt.cpp
 std::span<const subject> eliding_subjects() noexcept;      ///< eliding.cpp
 std::span<const subject> warming_subjects() noexcept;      ///< warming.cpp
 std::span<const subject> thesis_subjects() noexcept;       ///< as_the_thesis.cpp
-std::span<const subject> transaction_subjects() noexcept;  ///< transactions/transactions.cpp
+std::span<const subject> transaction_subjects() noexcept;  ///< subjects/transactions.cpp
 std::span<const subject> barrier_subjects() noexcept;      ///< barriers.cpp
 std::span<const subject> peer_subjects() noexcept;         ///< peers.cpp on native machines, else no_peers.cpp
 
