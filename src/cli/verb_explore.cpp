@@ -21,7 +21,7 @@ using base::words;
 
 namespace {
 
-constexpr std::uint64_t most_schedules = 1'000'000'000;
+constexpr std::uint64_t max_schedules = 1'000'000'000;
 
 class explore_verb final : public verb {
  public:
@@ -59,8 +59,8 @@ class explore_verb final : public verb {
     if (steps_) throw bad_input("--steps is for a program behind --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
     const std::vector<simulate::exploration_test> chosen = chosen_tests();
-    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
-    simulate::begin_document(with.document, {{kind}, schedules, simulate::most_test_steps},
+    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
+    simulate::begin_document(with.document, {{kind}, schedules, simulate::max_test_steps},
                              simulate::machine_of_tests());
     print_heading(with.table);
     int status = ok;
@@ -137,9 +137,9 @@ class explore_verb final : public verb {
   int explore_given_program(session& with, std::uint64_t seed) const {
     if (!tests_.empty()) throw bad_input("a program behind -- is explored alone; without '" + tests_.front() + "'");
     simulate::program_exploration what = simulate::program_to_explore(with.program);
-    what.most_steps = number_of("--steps", steps_, 1, simulate::most_program_steps, simulate::default_program_steps);
-    simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000),
-                                    .steps = what.most_steps};
+    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
+    simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
+                                    .steps = what.max_steps};
     // Each order finds faults that the others seldom find.
     for (const char* order : {"random", "priorities", "delay-bounded"}) {
       if (!order_) plan.kinds.push_back(checked_kind(order));

@@ -60,7 +60,7 @@ class replay_verb final : public verb {
   sim::image_request program_request_of(const simulate::schedule_key& key, const words& command) const {
     simulate::program_exploration what = simulate::program_to_explore(command);
     if (key.test != what.name) throw bad_input("the key is of " + key.test + ", and the program is " + what.name);
-    what.most_steps = number_of("--steps", steps_, 1, simulate::most_program_steps, simulate::default_program_steps);
+    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
     sim::image_request request = simulate::program_schedules(what, key.kind);
     request.seed = key.seed;
     return request;
