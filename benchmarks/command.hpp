@@ -13,9 +13,9 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "base/words.hpp"
 #include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
-#include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -25,8 +25,8 @@ inline void take_endings(CLI::Option& option) {
   if (!type.starts_with("UINT") && !type.starts_with("INT")) return;
   const std::string range = type.find(':') == std::string::npos ? "" : "; allowed: " + type.substr(type.find(':') + 1);
   const auto to_digits = [range](std::string& text) -> std::string {
-    const auto number = workloads::parse_number(text);
-    if (!number) return "'" + text + "' is not a number, which may end in " + workloads::number_endings() + range;
+    const auto number = base::parse_number(text);
+    if (!number) return "'" + text + "' is not a number, which may end in " + base::number_endings() + range;
     text = std::to_string(*number);
     return {};
   };
@@ -36,7 +36,7 @@ inline void take_endings(CLI::Option& option) {
 /// Takes the options apart. Throws CLI::ParseError.
 inline void parse_options(CLI::App& app, int count, char** words) {
   for (CLI::Option* const option : app.get_options()) take_endings(*option);
-  if (app.get_footer().empty()) app.footer("Numbers may end in " + workloads::number_endings() + ".");
+  if (app.get_footer().empty()) app.footer("Numbers may end in " + base::number_endings() + ".");
   app.parse(count, words);
 }
 

@@ -11,13 +11,13 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
+#include "simulate/simulate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -80,7 +80,7 @@ double run(std::uint64_t duration_ns, const sim::machine_model& machine, const c
   workloads::parameters values = workloads::default_parameters(arraybench);
   values.values[workloads::find_parameter(arraybench, "ints")] = place.what.ints;
   values.values[workloads::find_parameter(arraybench, "writes")] = place.what.writes;
-  request.arguments = cli::image_arguments(
+  request.arguments = simulate::image_arguments(
       arraybench, subject,
       {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2, .seed = seed}, values);
   const sim::image_result ended = sim::run_image(request);

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace {
 

@@ -17,14 +17,14 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
 #include "command.hpp"
 #include "experiments/evaluate.hpp"
 #include "experiments/programs.hpp"
 #include "observe/document/output.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
-#include "workloads/random.hpp"
+#include "simulate/simulate.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -159,7 +159,7 @@ class lock_runs {
     options nothing = asked;
     nothing.operations = 0;
     for (unsigned i = 0; i < asked.seeds; ++i) {
-      cli::add_attempts(idle_, run(nothing, machine, 1, lock, asked.seed + i).seen, 0);
+      simulate::add_attempts(idle_, run(nothing, machine, 1, lock, asked.seed + i).seen, 0);
     }
   }
 
@@ -171,8 +171,8 @@ class lock_runs {
       auto [said, seen] = run(asked_, machine_, threads, lock_, asked_.seed + i);
       made.values.push_back(said["operations"] / said["elapsed_ns"] * 1e9);
       if (said["wrong"] != 0) made.faults.push_back(std::to_string(said["wrong"]) + " wrong values");
-      cli::add_attempts(made, seen, 0);
-      if (i == 0) made.abort_places = cli::abort_places(launch::module_symbols(asked_.program), seen);
+      simulate::add_attempts(made, seen, 0);
+      if (i == 0) made.abort_places = simulate::abort_places(symbols::module_symbols(asked_.program), seen);
       hash = workloads::mix(hash) + seen.number(sim::number_record::end_hash);
     }
     made.cycles.reset();  // of the whole program as well
@@ -312,12 +312,12 @@ void print_attempts(const options& asked, const observe::document& result, std::
   std::fprintf(out, "\nAttempts of the operations\n%7s  %-18s %9s %9s  %s\n", "threads", "lock", "attempts",
                "committed", "aborted");
   for (const observe::point& one : result.points) print_attempts_of(one, out);
-  cli::bench_result places;
+  measure::bench_result places;
   const unsigned most = *std::max_element(asked.threads.begin(), asked.threads.end());
   for (const observe::point& one : result.points) {
     if (one.threads == most) places.points.push_back(one);
   }
-  cli::print_abort_places(out, places);
+  simulate::print_abort_places(out, places);
 }
 
 int bench(options asked, const std::vector<std::string>& command) {
@@ -331,7 +331,7 @@ int bench(options asked, const std::vector<std::string>& command) {
   observe::document result;
   result.command = command;
   result.seed = asked.seed;
-  result.machine = cli::machine_object(machine);
+  result.machine = simulate::machine_object(machine);
   point_index points;
   for (const std::string& lock : asked.locks) {
     std::fprintf(stderr, "%s\n", lock.c_str());

@@ -5,7 +5,7 @@
 // lines: to standard output, or to the given file. driver_output.hpp reads them.
 //
 // fillseq and fillrandom are those of LevelDB's db_bench. Each thread writes `count` entries of the same key range to a
-// fresh store, one a batch, not synchronized. The others are mixes of workloads/ycsb.hpp: `count` operations for each
+// fresh store, one a batch, not synchronized. The others are mixes of workloads/generators/ycsb.hpp: `count` operations for each
 // thread on `records` records of ten fields of 100 bytes. Every value contains its key, and is checked when it is read.
 // What the fills have left is read and counted afterwards.
 #include <leveldb/db.h>
@@ -23,8 +23,8 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/histogram.hpp"
-#include "workloads/ycsb.hpp"
+#include "workloads/generators/ycsb.hpp"
+#include "workloads/harness/histogram.hpp"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include "leveldb/driver_output.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
-#include "workloads/ycsb.hpp"
+#include "workloads/generators/ycsb.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -16,7 +16,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/sim.hpp"
 #include "command.hpp"
 #include "experiments/evaluate.hpp"
 #include "experiments/programs.hpp"
@@ -24,7 +23,8 @@
 #include "observe/document/output.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
-#include "workloads/ycsb.hpp"
+#include "simulate/simulate.hpp"
+#include "workloads/generators/ycsb.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -156,8 +156,8 @@ observe::point measure_point(const options& asked, const sim::machine& machine, 
   for (unsigned i = 0; i < asked.seeds; ++i) {
     seeded_run one = run(asked, machine, here, lock, asked.seed + i);
     const double cycles = one.said.elapsed_ns * machine.model.core_mhz / 1e3;
-    cli::add_attempts(point, one.seen, static_cast<std::uint64_t>(cycles));
-    if (i == 0) point.abort_places = cli::abort_places(launch::module_symbols(program_of(asked, lock)), one.seen);
+    simulate::add_attempts(point, one.seen, static_cast<std::uint64_t>(cycles));
+    if (i == 0) point.abort_places = simulate::abort_places(symbols::module_symbols(program_of(asked, lock)), one.seen);
     hash = workloads::mix(hash) + one.seen.number(sim::number_record::end_hash);
     runs.push_back(std::move(one.said));
   }
@@ -300,16 +300,16 @@ void print_served(const options& asked, const std::vector<cell>& cells, const ob
 
 void print_attempts(const options& asked, const observe::document& result, std::FILE* out) {
   for (const std::string& workload : asked.workloads) {
-    cli::bench_result of_one;
+    measure::bench_result of_one;
     for (const observe::point& one : result.points) {
       if (one.workload == workload && one.kind != observe::subject_kind::paper) of_one.points.push_back(one);
     }
     std::fprintf(out, "\n==== %s\n", workload.c_str());
-    cli::print_attempts(out, of_one);
+    simulate::print_attempts(out, of_one);
     std::erase_if(of_one.points, [](const observe::point& one) {
       return one.subject != subject_of(papers) && one.subject != subject_of(ours);
     });
-    cli::print_abort_places(out, of_one);
+    simulate::print_abort_places(out, of_one);
   }
 }
 
@@ -346,7 +346,7 @@ int bench(options asked, const std::vector<std::string>& command) {
   observe::document result;
   result.command = command;
   result.seed = asked.seed;
-  result.machine = cli::machine_object(machine);
+  result.machine = simulate::machine_object(machine);
   const std::vector<cell> cells = measure(asked, machine, result);
   print(asked, cells, result, asked.json == "-" ? stderr : stdout);
   bool right = true;

@@ -12,7 +12,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "locks/lock_waits_gaps.hpp"
-#include "workloads/wait_clock.hpp"
+#include "workloads/harness/wait_clock.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -10,7 +10,7 @@
 
 #include "locks/line_transfer.hpp"
 #include "observe/document/more_rounds.hpp"
-#include "workloads/fairness.hpp"
+#include "workloads/harness/fairness.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "observe/document/document.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

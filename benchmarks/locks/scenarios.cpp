@@ -21,8 +21,8 @@
 #include "locks/measure.hpp"
 #include "peers/go_model.hpp"
 #include "peers/parking_lot_model.hpp"
-#include "workloads/adapters.hpp"
-#include "workloads/pthread_locks.hpp"
+#include "workloads/harness/adapters.hpp"
+#include "workloads/subjects/pthread_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

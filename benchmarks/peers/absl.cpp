@@ -2,7 +2,7 @@
 #include <absl/synchronization/mutex.h>
 
 #include "peers/peers.hpp"
-#include "workloads/make_subject.hpp"
+#include "workloads/subjects/make_subject.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

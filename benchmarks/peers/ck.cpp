@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/ck_locks.h"
 #include "peers/peers.hpp"
-#include "workloads/make_subject.hpp"
+#include "workloads/subjects/make_subject.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

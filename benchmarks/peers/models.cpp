@@ -3,7 +3,7 @@
 #include "peers/parking_lot_model.hpp"
 #include "peers/peers.hpp"
 #include "peers/unbounded_mutex.hpp"
-#include "workloads/make_subject.hpp"
+#include "workloads/subjects/make_subject.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "peers/wait_queue.hpp"
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

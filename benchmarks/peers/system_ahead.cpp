@@ -4,8 +4,8 @@
 #include <txsync/locks/ticket.hpp>
 
 #include "peers/peers.hpp"
-#include "workloads/make_subject.hpp"
-#include "workloads/pthread_locks.hpp"
+#include "workloads/subjects/make_subject.hpp"
+#include "workloads/subjects/pthread_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

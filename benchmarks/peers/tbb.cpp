@@ -4,7 +4,7 @@
 #include <oneapi/tbb/spin_mutex.h>
 
 #include "peers/peers.hpp"
-#include "workloads/make_subject.hpp"
+#include "workloads/subjects/make_subject.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

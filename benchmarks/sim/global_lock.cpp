@@ -3,9 +3,9 @@
 
 #include <stdexcept>
 
-#include "cli/sim.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
+#include "simulate/simulate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -18,7 +18,7 @@ constexpr unsigned few_updates = 2;  // percent
 constexpr std::uint64_t millisecond = 1'000'000;
 
 std::vector<point> simulated(const std::vector<std::string>& locks, std::vector<unsigned> threads, unsigned updates) {
-  cli::sim_request asked;
+  simulate::sim_request asked;
   asked.machine_word = "broadwell-e5-2697v4";
   asked.machine = sim::load_machine(asked.machine_word);
   asked.image = sim::image_file("workloads");
@@ -36,7 +36,7 @@ std::vector<point> simulated(const std::vector<std::string>& locks, std::vector<
   asked.bench.plan.run_in_ns = millisecond / 10;  // as txsync sim has it
   asked.bench.placement = "cores-first";
   asked.bench.repeat = 1;
-  cli::bench_result seen = cli::simulate(asked);
+  measure::bench_result seen = simulate::simulate(asked);
   for (const point& one : seen.points) {
     if (one.values.empty()) throw std::runtime_error(one.subject + ": a run failed");
   }

@@ -10,8 +10,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cli/explore.hpp"
-#include "cli/sim.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
@@ -19,6 +17,8 @@
 #include "sim/global_lock.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
+#include "simulate/explore.hpp"
+#include "simulate/simulate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -75,7 +75,7 @@ sim::image_request mapbench(const char* machine, const char* lock, unsigned thre
   const std::uint64_t half = updates / 2;
   const workloads::parameters values{{keys, 100 - 2 * half, half, half}};
   made.arguments =
-      cli::image_arguments(which, lock, {.threads = threads, .duration_ns = 0, .operations = operations}, values);
+      simulate::image_arguments(which, lock, {.threads = threads, .duration_ns = 0, .operations = operations}, values);
   return made;
 }
 
@@ -105,10 +105,10 @@ subject schedules(const options& asked, const char* test, double count, bool sto
   made.threads = 2;
   made.work = count * asked.scale;
   made.params = {{"machine", "ideal"}, {"order", "random"}, {"store_buffers", store_buffers ? "yes" : "no"}};
-  cli::schedule_key first;
+  simulate::schedule_key first;
   first.test = test;
   first.kind.store_buffers = store_buffers;
-  made.request = cli::exploration_request(first, static_cast<std::uint64_t>(made.work));
+  made.request = simulate::exploration_request(first, static_cast<std::uint64_t>(made.work));
   made.goal = goal;
   return made;
 }

@@ -13,8 +13,8 @@
 
 #include <txsync/tm.hpp>
 
-#include "workloads/random.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/random.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 

@@ -12,7 +12,7 @@
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
 
-#include "workloads/sleeping.hpp"
+#include "workloads/subjects/sleeping.hpp"
 
 namespace leveldb_locks {
 

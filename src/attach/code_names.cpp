@@ -29,17 +29,17 @@ std::string text_of(const named_frame& frame) {
 
 void code_names::refresh(const target& of) {
   made_code_.refresh(of);
-  std::erase_if(modules_, [](const auto& one) { return one.second.symbols->is_stale(); });
+  std::erase_if(modules_, [](const auto& one) { return one.second.file_symbols->is_stale(); });
   objects_.forget_changed_files();
 }
 
 const std::vector<named_frame>& code_names::in_file(const loaded_file& file, std::uint64_t offset) {
   module& in = modules_[file.path];
-  if (in.symbols == nullptr) in.symbols = std::make_unique<launch::module_symbols>(file.path);
+  if (in.file_symbols == nullptr) in.file_symbols = std::make_unique<symbols::module_symbols>(file.path);
   const auto [at, is_new] = in.known.try_emplace(offset);
   if (!is_new) return at->second;
   const std::string name = last_part(file.path);
-  for (const launch::function_at& one : in.symbols->around(offset)) {
+  for (const symbols::function_at& one : in.file_symbols->around(offset)) {
     const bool has_line = !one.file.empty() && one.line != 0;
     at->second.push_back({observe::printable(one.name),
                           has_line ? observe::printable(one.file) + ":" + std::to_string(one.line) : std::string(),

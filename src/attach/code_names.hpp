@@ -11,7 +11,7 @@
 #include "attach/perf_map.hpp"
 #include "attach/unwinder.hpp"
 #include "launch/place_name.hpp"
-#include "launch/symbols.hpp"
+#include "symbols/symbols.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 
@@ -46,7 +46,7 @@ class code_names {
   const std::vector<named_frame>& in_file(const loaded_file& file, std::uint64_t offset);
 
   struct module {
-    std::unique_ptr<launch::module_symbols> symbols;
+    std::unique_ptr<symbols::module_symbols> file_symbols;
     std::map<std::uint64_t, std::vector<named_frame>> known;
   };
   std::map<std::string, module> modules_;  // by path

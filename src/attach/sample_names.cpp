@@ -69,7 +69,7 @@ class past_processes {
 /// Code that is no caller: txsync's, the C++ library's, and lock wrappers.
 bool is_no_caller(const named_frame& one) {
   if (one.module.starts_with("libtxsync")) return true;
-  return !one.function.empty() && (one.function.starts_with("txsync::") || launch::is_library_code(one.function) ||
+  return !one.function.empty() && (one.function.starts_with("txsync::") || symbols::is_library_code(one.function) ||
                                    launch::is_lock_wrapper(one.function));
 }
 
@@ -92,7 +92,7 @@ named_end name_end(const launch::sampled_place& place, past_processes& processes
   const std::vector<named_frame> here = processes.names(place.process, {place.code, false});
   if (here.empty()) return {text_of({{}, {}, {}, place.code}), {}};
   auto line = std::find_if(here.begin(), here.end(),
-                           [](const named_frame& one) { return !launch::is_library_code(one.function); });
+                           [](const named_frame& one) { return !symbols::is_library_code(one.function); });
   if (line == here.end()) line = here.begin();
   named_end made{text_of(*line), {}};
   if (line != here.begin()) made.line += " in " + here.front().function;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/bench.hpp"
-#include "cli/describe.hpp"
+#include "cli/bench_table.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verb.hpp"
+#include "measure/describe.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -21,7 +21,7 @@ std::string millions(double value) {
   return text;
 }
 
-std::size_t name_width(const bench_result& result) {
+std::size_t name_width(const measure::bench_result& result) {
   std::size_t width = 4;
   for (const point& one : result.points) width = std::max(width, one.subject.size());
   return width;
@@ -48,9 +48,10 @@ void print_row(std::FILE* out, const point& one, int width, bool latency) {
 
 }  // namespace
 
-void print_heading(std::FILE* out, const bench_request& request, const std::string& machine) {
+void print_heading(std::FILE* out, const measure::bench_request& request, const std::string& machine) {
   std::fprintf(out, "%s: %s\n", request.workload->name, request.workload->summary);
-  std::fprintf(out, "  with%s%s%s\n", settings_text(named_values(*request.workload, request.values)).c_str(),
+  std::fprintf(out, "  with%s%s%s\n",
+               measure::settings_text(measure::named_values(*request.workload, request.values)).c_str(),
                request.preset.empty() ? "" : "; preset ", request.preset.c_str());
   std::fprintf(out, "  on   %s\n", machine.c_str());
   const std::string length = request.plan.operations != 0
@@ -61,7 +62,7 @@ void print_heading(std::FILE* out, const bench_request& request, const std::stri
   std::fflush(out);
 }
 
-void print_table(std::FILE* out, const bench_request& request, const bench_result& result) {
+void print_table(std::FILE* out, const measure::bench_request& request, const measure::bench_result& result) {
   const auto width = static_cast<int>(name_width(result));
   const bool latency = request.plan.sample_every != 0;
   const bool shares = std::any_of(result.points.begin(), result.points.end(),
@@ -81,7 +82,7 @@ void print_table(std::FILE* out, const bench_request& request, const bench_resul
   if (latency) std::fprintf(out, "p50, p99, p99.9 ns: of an operation, from before lock() to after unlock()\n");
 }
 
-void print_sites(std::FILE* out, const bench_result& result) {
+void print_sites(std::FILE* out, const measure::bench_result& result) {
   const auto width = static_cast<int>(name_width(result));
   const auto lead = [width](const char* threads, const std::string& lock) {
     char text[256];
@@ -100,7 +101,7 @@ void print_sites(std::FILE* out, const bench_result& result) {
                "\nsites: locks of txsync only; all repetitions and their run-in; acquisitions and hold are sampled\n");
 }
 
-int report_faults(const char* verb, const bench_result& result) {
+int report_faults(const char* verb, const measure::bench_result& result) {
   int status = ok;
   unsigned unpinned = 0;
   for (const observe::point& one : result.points) {

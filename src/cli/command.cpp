@@ -10,15 +10,19 @@
 #include <exception>
 #include <optional>
 
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "cli/verb.hpp"
-#include "cli/words.hpp"
 #include "doctor/machine_object.hpp"
 #include "launch/child.hpp"
 #include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
-#include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::join;
+using base::unknown;
+using base::words;
 
 namespace {
 
@@ -41,7 +45,7 @@ void define(CLI::App& app, const verb_list& verbs, common& shared) {
   app.get_formatter()->column_width(26);
   app.get_formatter()->label("REQUIRED", "");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
-  app.footer("txsync VERB --help describes a verb. Whole numbers may end in " + workloads::number_endings() +
+  app.footer("txsync VERB --help describes a verb. Whole numbers may end in " + base::number_endings() +
              ".\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows a verb belongs to it, even if it is another verb's name

@@ -5,10 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "observe/document/printable.hpp"
 #include "report/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::words;
+
 namespace {
 
 constexpr std::size_t label_width = 8;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/lab.hpp"
-#include "cli/words.hpp"
+#include "base/words.hpp"
+#include "cli/lab_table.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -16,7 +16,7 @@ using experiments::verdict;
 
 constexpr int number_width = 12;
 
-void print_head(std::FILE* out, const lab_result& one) {
+void print_head(std::FILE* out, const simulate::lab_result& one) {
   const experiment& of = *one.of;
   std::fprintf(out, "\n%s: %s\n  %s\n  simulated on %s", of.id.c_str(), of.title.c_str(), of.source.c_str(),
                of.machine.c_str());
@@ -30,7 +30,7 @@ void print_head(std::FILE* out, const lab_result& one) {
   if (!of.remark.empty()) std::fprintf(out, "  %s\n", of.remark.c_str());
 }
 
-std::string text_of(const lab_result& one, std::size_t curve, std::size_t place) {
+std::string text_of(const simulate::lab_result& one, std::size_t curve, std::size_t place) {
   const auto& point = one.results.points[curve][place];
   if (!point) return "-";
   const std::optional<double> value = number_of(one.of->measured, *point, one.results.mhz);
@@ -39,7 +39,7 @@ std::string text_of(const lab_result& one, std::size_t curve, std::size_t place)
 
 int width_of(const experiments::variant& curve) { return std::max(number_width, static_cast<int>(curve.name.size())); }
 
-void print_curves(std::FILE* out, const lab_result& one) {
+void print_curves(std::FILE* out, const simulate::lab_result& one) {
   const experiment& of = *one.of;
   std::size_t widest = of.along.words.size();
   for (const std::string& name : of.along.names) widest = std::max(widest, name.size());
@@ -73,13 +73,13 @@ std::string simulated_text(const comparison& one) {
   return std::isfinite(*one.simulated) ? digits(*one.simulated) : "never";
 }
 
-void print_comparisons(std::FILE* out, const lab_result& one) {
+void print_comparisons(std::FILE* out, const simulate::lab_result& one) {
   if (one.comparisons.empty()) return;
   std::size_t widest = 0;
   for (const comparison& row : one.comparisons) widest = std::max(widest, words_of(*one.of, *row.of).size());
   const int width = static_cast<int>(widest);
   std::fprintf(out, "\n  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s\n", width, "", "simulated",
-               paper_word(one.comparisons.front()), "error", "model is", "", "source");
+               simulate::paper_word(one.comparisons.front()), "error", "model is", "", "source");
   for (const comparison& row : one.comparisons) {
     const std::string asked = row.of->answers.empty() ? "" : ", for " + row.of->answers;
     std::fprintf(out, "  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s%s\n", width, words_of(*one.of, *row.of).c_str(),
@@ -97,9 +97,9 @@ struct tally {
   unsigned all() const { return hits + misses + not_simulated; }
 };
 
-tally tally_of(const std::vector<lab_result>& all, experiments::standing how) {
+tally tally_of(const std::vector<simulate::lab_result>& all, experiments::standing how) {
   tally made;
-  for (const lab_result& one : all) {
+  for (const simulate::lab_result& one : all) {
     for (const comparison& row : one.comparisons) {
       if (row.of->how == how) made.add(row.how);
     }
@@ -109,11 +109,7 @@ tally tally_of(const std::vector<lab_result>& all, experiments::standing how) {
 
 }  // namespace
 
-const char* paper_word(const comparison& one) noexcept {
-  return one.of->how == experiments::standing::closed_form ? "formula" : "paper";
-}
-
-void print_experiment(std::FILE* out, const lab_result& one) {
+void print_experiment(std::FILE* out, const simulate::lab_result& one) {
   print_head(out, one);
   print_curves(out, one);
   print_comparisons(out, one);
@@ -121,7 +117,7 @@ void print_experiment(std::FILE* out, const lab_result& one) {
   std::fflush(out);
 }
 
-void print_summary(std::FILE* out, const std::vector<lab_result>& all) {
+void print_summary(std::FILE* out, const std::vector<simulate::lab_result>& all) {
   std::fprintf(out, "\n%-12s %7s %5s %7s %14s\n", "numbers", "of them", "hit", "missed", "not simulated");
   for (const auto how :
        {experiments::standing::fit, experiments::standing::held_out, experiments::standing::closed_form}) {

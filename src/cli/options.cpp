@@ -3,11 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/verb.hpp"
-#include "cli/words.hpp"
-#include "workloads/text.hpp"
+#include "base/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::words;
 
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
                  const char* meaning) {
@@ -35,16 +34,7 @@ void footer(CLI::App& app, const char* text) { app.footer(text); }
 void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
   argument(app, "WORKLOAD", workload, "Workload to run; txsync list workloads prints all, with their parameters");
   argument(app, "KEY=VALUE", settings,
-           "Parameters of the workload; whole numbers, also of options, may end in " + workloads::number_endings());
-}
-
-std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
-                        std::uint64_t greatest, std::uint64_t fallback) {
-  if (!text) return fallback;
-  std::uint64_t value = 0;
-  if (parse_number(*text, greatest, value) && value >= least) return value;
-  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                  std::to_string(greatest) + ", which may end in " + workloads::number_endings());
+           "Parameters of the workload; whole numbers, also of options, may end in " + base::number_endings());
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

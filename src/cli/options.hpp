@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-#include "cli/words.hpp"
+#include "base/words.hpp"
 
 namespace CLI {
 class App;
@@ -28,16 +28,12 @@ void flag(CLI::App& app, const char* name, bool& into, const char* meaning);
 
 /// Arguments without a dash: one word, or all that are left.
 void argument(CLI::App& app, const char* name, std::string& into, const std::string& meaning);
-void argument(CLI::App& app, const char* name, words& into, const std::string& meaning);
+void argument(CLI::App& app, const char* name, base::words& into, const std::string& meaning);
 
 /// What the help says below the options.
 void footer(CLI::App& app, const char* text);
 
 /// The arguments of a verb that runs a workload: its name, and its parameters.
-void workload_arguments(CLI::App& app, std::string& workload, words& settings);
-
-/// The number in an option's text, as parse_number() reads it; `fallback` if the option is absent. Throws bad_input.
-std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
-                        std::uint64_t greatest, std::uint64_t fallback);
+void workload_arguments(CLI::App& app, std::string& workload, base::words& settings);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

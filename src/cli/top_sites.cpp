@@ -1,65 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync top for a program under txsync run: what its sites count in an interval.
-#include <algorithm>
-#include <tuple>
-
 #include "cli/top.hpp"
 #include "observe/document/printable.hpp"
-#include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-std::uint64_t all_wait_ns(const observe::site_totals& one) { return one.wait_ns + one.failed_wait_ns; }
-
-std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
-
-double per_second(std::uint64_t number, const site_interval& in) { return static_cast<double>(number) / in.seconds; }
+double per_second(std::uint64_t number, const attach::site_interval& in) {
+  return static_cast<double>(number) / in.seconds;
+}
 
 }  // namespace
 
-std::vector<site_interval> intervals_of(const std::vector<launch::listed_site>& sites,
-                                        const attach::channel_counts& earlier, const attach::channel_counts& later) {
-  std::vector<site_interval> made;
-  const double seconds = std::max(1e-9, static_cast<double>(less(later.at_ns, earlier.at_ns)) / 1e9);
-  for (std::size_t i = 0; i < later.totals.size() && i < sites.size(); ++i) {
-    const observe::site_totals before = i < earlier.totals.size() ? earlier.totals[i] : observe::site_totals();
-    const observe::site_totals& now = later.totals[i];
-    const observe::site_totals between = observe::difference(now, before);
-    // A wait that went on at the earlier look was counted up to that moment.
-    const std::uint64_t wait_ns = less(all_wait_ns(now), all_wait_ns(before));
-    if (observe::is_idle(between) && wait_ns == 0 && now.unfinished_waits == 0) continue;
-    site_interval one{observe::record_of(between), seconds, wait_ns, now.unfinished_waits};
-    one.site.name = sites[i].name;
-    one.site.kind = sites[i].kind;
-    one.site.where = sites[i].where;
-    one.site.module = sites[i].module;
-    made.push_back(std::move(one));
-  }
-  std::sort(made.begin(), made.end(), [](const site_interval& a, const site_interval& b) {
-    return std::tie(b.wait_ns, b.site.acquisitions, a.site.name) <
-           std::tie(a.wait_ns, a.site.acquisitions, b.site.name);
-  });
-  return made;
-}
-
-void print_intervals(std::FILE* out, const std::vector<site_interval>& all, std::size_t most) {
+void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& all, std::size_t most) {
   std::fprintf(out, "%10s %8s %12s %14s %8s  site\n", "waits/s", "waiters", "waiting now", "acquisitions/s", "held %");
   for (std::size_t i = 0; i < all.size() && i < most; ++i) {
-    const site_interval& one = all[i];
+    const attach::site_interval& one = all[i];
     std::fprintf(out, "%10.0f %8.2f %12u %14.0f %8.1f  %s\n", per_second(one.site.contended, one),
                  per_second(one.wait_ns, one) / 1e9, one.waiting_now, per_second(one.site.acquisitions, one),
                  per_second(one.site.hold_ns, one) / 1e7, observe::printable(one.site.name).c_str());
   }
   if (all.size() > most) std::fprintf(out, "... and %zu more\n", all.size() - most);
   if (all.empty()) std::fputs("no lock was taken or waited for\n", out);
-}
-
-observe::json interval_json(const site_interval& one) {
-  observe::json made = observe::to_json(one.site);
-  made["interval_wait_ns"] = one.wait_ns;
-  made["waiting_now"] = one.waiting_now;
-  return made;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

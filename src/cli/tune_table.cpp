@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/words.hpp"
 #include "cli/site_programs.hpp"
-#include "cli/tune.hpp"
+#include "cli/tune_table.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::words;
+
 namespace {
 
 std::string figures(double value) {

@@ -17,11 +17,6 @@ class App;
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// The user asked for something impossible. One line: what, where, what is allowed. Exit status 2.
-struct bad_input : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 /// The exit statuses of every verb except `run`.
 enum status : int { ok = 0, failed = 1, misused = 2 };
 

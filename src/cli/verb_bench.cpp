@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync bench WORKLOAD: a built-in workload on this machine, with several locks.
-#include "cli/bench.hpp"
+#include "cli/bench_table.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"
+#include "measure/measure.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -37,10 +38,10 @@ class bench_verb final : public verb {
   }
 
   int run(session& with) override {
-    const bench_request request = checked(options_, native_machine());
+    const measure::bench_request request = measure::checked(options_, measure::native_environment());
     with.document.seed = request.plan.seed;
     print_heading(with.table, request, doctor::machine_line(doctor::collect()));
-    bench_result result = measure(request);
+    measure::bench_result result = measure::measure(request);
     print_table(with.table, request, result);
     if (options_.sites) print_sites(with.table, result);
     std::fflush(with.table);
@@ -51,7 +52,7 @@ class bench_verb final : public verb {
   }
 
  private:
-  bench_options options_;
+  measure::bench_options options_;
 };
 
 }  // namespace

@@ -4,13 +4,21 @@
 #include <limits>
 #include <sstream>
 
-#include "cli/code_place.hpp"
-#include "cli/explore.hpp"
+#include "base/bad_input.hpp"
+#include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
+#include "cli/explore_table.hpp"
 #include "cli/options.hpp"
-#include "cli/stop_on_signal.hpp"
 #include "cli/verbs.hpp"
+#include "simulate/explore.hpp"
+#include "symbols/code_place.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::number_of;
+using base::stop_on_signal;
+using base::words;
+
 namespace {
 
 constexpr std::uint64_t max_schedules = 1'000'000'000;
@@ -48,21 +56,22 @@ class explore_verb final : public verb {
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
     if (steps_) throw bad_input("--steps is for a program after --");
-    const schedule_kind kind = checked_kind(order_.value_or("random"));
-    const std::vector<exploration_test> chosen = chosen_tests();
+    const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
+    const std::vector<simulate::exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
-    begin_document(with.document, {{kind}, schedules, max_test_steps}, machine_of_tests());
+    simulate::begin_document(with.document, {{kind}, schedules, simulate::max_test_steps},
+                             simulate::machine_of_tests());
     print_heading(with.table);
     int status = ok;
     const stop_on_signal guard;
-    for (const exploration_test& test : chosen) {
+    for (const simulate::exploration_test& test : chosen) {
       if (stop_on_signal::asked()) break;
-      const exploration_result result = explore(test, {test.name, kind, seed}, schedules);
+      const simulate::exploration_result result = explore(test, {test.name, kind, seed}, schedules);
       print_result(with.table, result);
       if (!result.right) status = failed;
       // A run that the user ends is left out; it is not wrong. A signal may arrive at any moment of an image, even at
       // its start.
-      if (result.right || !stop_on_signal::asked_soon()) add_to_document(with.document, result);
+      if (result.right || !stop_on_signal::asked_soon()) simulate::add_to_document(with.document, result);
     }
     with.document.interrupted = with.document.points.size() != chosen.size();
     return with.document.interrupted ? failed : status;
@@ -70,39 +79,40 @@ class explore_verb final : public verb {
 
  private:
   /// The order, with the modes that the options add.
-  schedule_kind checked_kind(const std::string& order) const {
-    schedule_kind kind = parse_kind(order);
+  simulate::schedule_kind checked_kind(const std::string& order) const {
+    simulate::schedule_kind kind = simulate::parse_kind(order);
     kind.store_buffers = kind.store_buffers || store_buffers_;
     std::istringstream probes(probes_.value_or(""));
     for (std::string one; std::getline(probes, one, ',');) kind.add(one);
     return kind;
   }
-  std::vector<exploration_test> chosen_tests() const {
-    std::vector<exploration_test> all = exploration_tests();
+  std::vector<simulate::exploration_test> chosen_tests() const {
+    std::vector<simulate::exploration_test> all = simulate::exploration_tests();
     if (all.empty()) throw bad_input("this build of txsync has no simulated machine");
     if (tests_.empty()) return all;
     words names;
-    for (const exploration_test& one : all) names.push_back(one.name);
-    std::vector<exploration_test> chosen;
+    for (const simulate::exploration_test& one : all) names.push_back(one.name);
+    std::vector<simulate::exploration_test> chosen;
     for (const std::string& name : tests_) {
       const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-      if (found == all.end()) throw bad_input(unknown_test(name, names));
+      if (found == all.end()) throw bad_input(simulate::unknown_test(name, names));
       chosen.push_back(*found);
     }
     return chosen;
   }
 
-  static exploration_result explore(const exploration_test& test, const schedule_key& first, std::uint64_t schedules) {
+  static simulate::exploration_result explore(const simulate::exploration_test& test,
+                                              const simulate::schedule_key& first, std::uint64_t schedules) {
     const auto began = std::chrono::steady_clock::now();
-    const sim::image_request request = exploration_request(first, schedules);
-    exploration_result result{
+    const sim::image_request request = simulate::exploration_request(first, schedules);
+    simulate::exploration_result result{
         .subject = test.name, .order = first.kind.text(), .seeded = test.has_to_fail(first.kind), .key = first};
     sim::image_result seen;
     try {
       seen = sim::run_image(request);
       // An image that is asked to end may report its position, and ends with a status of its own.
       if (seen.signal != 0 || seen.failure.starts_with("interrupted:"))
-        throw sim::image_error(complaint_of(seen, request.path));
+        throw sim::image_error(simulate::complaint_of(seen, request.path));
     } catch (const sim::image_error& error) {
       result.error = error.what();
       result.right = false;
@@ -117,7 +127,7 @@ class explore_verb final : public verb {
     result.schedules = result.failing ? until : schedules;
     result.right = result.failing == result.seeded;
     if (result.failing) {
-      result.complaint = complaint_of(seen, request.path);
+      result.complaint = simulate::complaint_of(seen, request.path);
       result.again = "txsync replay " + result.key.text();
     }
     return result;
@@ -125,31 +135,31 @@ class explore_verb final : public verb {
 
   int explore_given_program(session& with, std::uint64_t seed) const {
     if (!tests_.empty()) throw bad_input("a program after -- is explored alone; remove '" + tests_.front() + "'");
-    program_exploration what = program_to_explore(with.program);
-    what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
-    exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
-                          .steps = what.max_steps};
+    simulate::program_exploration what = simulate::program_to_explore(with.program);
+    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
+    simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
+                                    .steps = what.max_steps};
     // Each order finds faults that the others seldom find.
     for (const char* order : {"random", "priorities", "delay-bounded"}) {
       if (!order_) plan.kinds.push_back(checked_kind(order));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
-    begin_document(with.document, plan, ideal_machine());
+    simulate::begin_document(with.document, plan, simulate::ideal_machine());
     const stop_on_signal guard;
     try {
-      const exploration_result result = explore_program(what, plan, seed);
+      const simulate::exploration_result result = simulate::explore_program(what, plan, seed);
       print_heading(with.table);
       print_result(with.table, result);
-      add_to_document(with.document, result);
+      simulate::add_to_document(with.document, result);
       with.document.interrupted = result.right ? stop_on_signal::asked() : stop_on_signal::asked_soon();
       return result.right && !with.document.interrupted ? ok : failed;
     } catch (const sim::image_error& error) {
       with.document.interrupted = stop_on_signal::asked_soon();
-      const std::string why = with_places(launch::module_symbols(what.path), error.what());
+      const std::string why = symbols::with_places(symbols::module_symbols(what.path), error.what());
       std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(), why.c_str());
       if (!with.document.interrupted)
-        add_to_document(with.document,
-                        {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});
+        simulate::add_to_document(
+            with.document, {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});
       return failed;
     }
   }

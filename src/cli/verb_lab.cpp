@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync lab EXPERIMENT...|all: the papers' figures, simulated, beside the papers' numbers.
-#include "cli/lab.hpp"
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
+#include "cli/lab_table.hpp"
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
+#include "simulate/lab.hpp"
+#include "simulate/simulate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::join;
+using base::number_of;
+using base::unknown;
+using base::words;
+
 namespace {
 
 using experiment_list = std::vector<const experiments::experiment*>;
@@ -60,24 +68,24 @@ class lab_verb final : public verb {
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
     with.document.started.clear();
-    std::vector<lab_result> done;
+    std::vector<simulate::lab_result> done;
     done.reserve(list.size());
     for (const experiments::experiment* one : list) {
-      done.push_back(run_experiment(*one, image, seed));
+      done.push_back(simulate::run_experiment(*one, image, seed));
       with.document.interrupted = done.back().interrupted;
       if (done.back().interrupted) break;
       print_experiment(with.table, done.back());
     }
     print_summary(with.table, done);
     std::fflush(with.table);
-    add_to_document(with.document, done);
+    simulate::add_to_document(with.document, done);
     return report(done);
   }
 
  private:
-  static int report(const std::vector<lab_result>& done) {
+  static int report(const std::vector<simulate::lab_result>& done) {
     int status = ok;
-    for (const lab_result& one : done) {
+    for (const simulate::lab_result& one : done) {
       for (const std::string& fault : one.faults) {
         std::fprintf(stderr, "txsync lab: %s\n", fault.c_str());
         status = failed;

@@ -2,151 +2,23 @@
 // txsync list KIND: what there is.
 #include <algorithm>
 
-#include "cli/describe.hpp"
-#include "cli/explore.hpp"
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
-#include "experiments/experiment.hpp"
-#include "policy/policy.hpp"
-#include "policy/presets.hpp"
-#include "sim/models/machine_file.hpp"
-#include "workloads/text.hpp"
-#include "workloads/workload.hpp"
+#include "measure/catalogue.hpp"
+#include "measure/describe.hpp"
+#include "simulate/catalogue.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::join;
+using base::unknown;
+using base::words;
+
 namespace {
 
 using observe::json;
-
-json parameter_item(const workloads::parameter& key) {
-  json item = {{"key", key.key}, {"meaning", key.words}, {"allowed", workloads::allowed_text(key)}};
-  if (key.names.empty() && !key.is_file) {
-    item["fallback"] = key.fallback;
-  } else {
-    item["fallback"] = workloads::value_text(key, key.fallback);
-  }
-  return item;
-}
-
-json preset_item(const workloads::workload& which, const workloads::preset& one) {
-  json item = {{"name", one.name}, {"source", one.source}};
-  item["params"] = named_values(which, workloads::preset_parameters(which, one));
-  if (one.threads != 0) item["threads"] = one.threads;
-  if (one.operations_per_thread != 0) item["operations_per_thread"] = one.operations_per_thread;
-  return item;
-}
-
-json workload_items() {
-  json items = json::array();
-  for (const workloads::workload& one : workloads::workloads()) {
-    json item = {{"name", one.name}, {"summary", one.summary}, {"operation", one.operation}};
-    for (const workloads::parameter& key : one.keys) item["parameters"].push_back(parameter_item(key));
-    for (const workloads::preset& preset : one.presets) item["presets"].push_back(preset_item(one, preset));
-    items.push_back(std::move(item));
-  }
-  return items;
-}
-
-json lock_items() {
-  json items = json::array();
-  for (const workloads::subject& one : workloads::subjects()) {
-    if (one.is_algorithm) continue;
-    json item = {{"name", one.name}, {"summary", one.summary}, {"kind", one.peer ? "peer" : "ours"}};
-    if (const std::string waits = waiting_word(one.how); !waits.empty()) item["waiting"] = waits;
-    item["shared"] = one.has_shared;
-    if (one.speculates) item["speculates"] = true;
-    if (one.simulated_only) item["simulated_only"] = true;
-    if (one.is_barrier) item["barrier"] = true;
-    items.push_back(std::move(item));
-  }
-  return items;
-}
-
-json algorithm_items() {
-  json items = json::array();
-  for (const workloads::subject& one : workloads::subjects()) {
-    if (one.is_algorithm) items.push_back({{"name", one.name}, {"summary", one.summary}});
-  }
-  return items;
-}
-
-json policy_items() {
-  json items = json::array();
-  for (const policy::named_policy& one : policy::named_policies()) {
-    items.push_back({{"name", one.name}, {"summary", one.summary}});
-  }
-  return items;
-}
-
-json preset_items() {
-  json items = json::array();
-  const auto add = [&items](const char* key, const auto& table) {
-    for (const auto& one : table) {
-      json item = {{"name", one.word}, {"key", key}, {"summary", one.summary}};
-      if (*one.source != 0) item["source"] = one.source;
-      items.push_back(std::move(item));
-    }
-  };
-  add("elision", policy::elision_table);
-  add("warm_up", policy::warm_up_table);
-  return items;
-}
-
-json test_items() {
-  json items = json::array();
-  for (const exploration_test& one : exploration_tests())
-    items.push_back({{"name", one.name}, {"summary", one.summary}});
-  return items;
-}
-
-json number_items(const sim::machine& of) {
-  json items = json::array();
-  for (std::size_t index = 0; index < of.from.size(); ++index) {
-    const sim::field& number = sim::fields()[index];
-    json item = {{"key", number.name()},
-                 {"value", of.model.*number.member},
-                 {"source", of.from[index].source},
-                 {"confidence", sim::to_string(of.from[index].how)}};
-    if (*number.unit != '\0') item["unit"] = number.unit;
-    items.push_back(std::move(item));
-  }
-  return items;
-}
-
-json machine_items() {
-  json items = json::array();
-  try {
-    for (const std::string& name : sim::machine_names()) {
-      const sim::machine one = sim::load_machine(name);
-      items.push_back({{"name", one.name},
-                       {"summary", one.title},
-                       {"sockets", one.model.core_sockets},
-                       {"cores", one.model.total_cores()},
-                       {"hardware_threads", one.model.hardware_threads()},
-                       {"mhz", one.model.core_mhz},
-                       {"htm", sim::htm_words(one.model)},
-                       {"file", one.file},
-                       {"notes", one.notes},
-                       {"numbers", number_items(one)}});
-    }
-  } catch (const sim::machine_error& error) {
-    throw bad_input(error.what());
-  }
-  return items;
-}
-
-json experiment_items() {
-  json items = json::array();
-  for (const experiments::experiment& one : experiments::all()) {
-    items.push_back({{"name", one.id},
-                     {"summary", one.title},
-                     {"source", one.source},
-                     {"machine", one.machine},
-                     {"workload", one.workload}});
-  }
-  return items;
-}
 
 /// A member as it is printed; "-" if it is absent.
 std::string text(const json& item, const char* member) {
@@ -156,7 +28,7 @@ std::string text(const json& item, const char* member) {
 
 void print_preset(std::FILE* out, const json& preset) {
   std::fprintf(out, "    --preset %-16s %s:%s\n", text(preset, "name").c_str(), text(preset, "source").c_str(),
-               settings_text(preset["params"]).c_str());
+               measure::settings_text(preset["params"]).c_str());
 }
 
 void print_workloads(std::FILE* out, const json& items) {
@@ -231,15 +103,15 @@ struct kind {
 };
 
 constexpr kind kinds[] = {
-    {"workloads", workload_items, print_workloads, "none"},
-    {"machines", machine_items, print_machines,
+    {"workloads", measure::workload_items, print_workloads, "none"},
+    {"machines", simulate::machine_items, print_machines,
      "none beside this program; TXSYNC_MACHINES=FOLDER adds a folder of them"},
-    {"locks", lock_items, print_locks, "none"},
-    {"policies", policy_items, print_policies, "none"},
-    {"presets", preset_items, print_presets, "none"},
-    {"algorithms", algorithm_items, print_policies, "none"},
-    {"experiments", experiment_items, print_experiments, "none"},
-    {"tests", test_items, print_tests, "none; this build of txsync has no simulated machine"},
+    {"locks", measure::lock_items, print_locks, "none"},
+    {"policies", measure::policy_items, print_policies, "none"},
+    {"presets", measure::preset_items, print_presets, "none"},
+    {"algorithms", measure::algorithm_items, print_policies, "none"},
+    {"experiments", simulate::experiment_items, print_experiments, "none"},
+    {"tests", simulate::test_items, print_tests, "none; this build of txsync has no simulated machine"},
 };
 
 words kind_names() {

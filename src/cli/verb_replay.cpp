@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync replay KEY [-- PROGRAM]: repeats one schedule, with every step.
-#include "cli/explore.hpp"
-#include "cli/interleaving.hpp"
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
+#include "simulate/explore.hpp"
+#include "simulate/interleaving.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::number_of;
+using base::words;
+
 namespace {
 
 class replay_verb final : public verb {
@@ -28,12 +34,13 @@ class replay_verb final : public verb {
   bool takes_program() const override { return true; }
 
   int run(session& with) override {
-    const schedule_key key = parse_key(key_);
+    const simulate::schedule_key key = simulate::parse_key(key_);
     with.document.seed = key.seed;
     const bool is_program = !with.program.empty();
     if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program after --");
-    if (!is_program) check_test(key);
-    sim::image_request request = is_program ? program_request_of(key, with.program) : exploration_request(key, 1);
+    if (!is_program) simulate::check_test(key);
+    sim::image_request request =
+        is_program ? program_request_of(key, with.program) : simulate::exploration_request(key, 1);
     request.traces = true;
     sim::image_result seen;
     try {
@@ -41,22 +48,23 @@ class replay_verb final : public verb {
     } catch (const sim::image_error& error) {
       throw bad_input(error.what());
     }
-    print_interleaving(with.table, request.path, seen, is_program && !all_);
+    simulate::print_interleaving(with.table, request.path, seen, is_program && !all_);
     if (seen.status == 0 && seen.signal == 0) {
       std::fprintf(with.table, "\nnothing was wrong\n");
       return ok;
     }
-    const std::string wrong = is_program ? complaint_of_schedule(seen, request.path) : complaint_of(seen, request.path);
+    const std::string wrong =
+        is_program ? simulate::complaint_of_schedule(seen, request.path) : simulate::complaint_of(seen, request.path);
     std::fprintf(with.table, "\n%s\n", wrong.c_str());
     return failed;
   }
 
  private:
-  sim::image_request program_request_of(const schedule_key& key, const words& command) const {
-    program_exploration what = program_to_explore(command);
+  sim::image_request program_request_of(const simulate::schedule_key& key, const words& command) const {
+    simulate::program_exploration what = simulate::program_to_explore(command);
     if (key.test != what.name) throw bad_input("the key belongs to " + key.test + ", but the program is " + what.name);
-    what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
-    sim::image_request request = program_schedules(what, key.kind);
+    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
+    sim::image_request request = simulate::program_schedules(what, key.kind);
     request.seed = key.seed;
     return request;
   }

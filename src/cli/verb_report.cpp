@@ -7,15 +7,20 @@
 #include <sstream>
 #include <utility>
 
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "cli/difference_table.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
 #include "observe/document/output.hpp"
 #include "report/difference.hpp"
 #include "report/report.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::join;
+using base::words;
+
 namespace {
 
 std::string contents_of(const std::string& file) {

@@ -11,20 +11,26 @@
 #include <txsync/machine/attempt.hpp>
 
 #include "attach/sample_names.hpp"
-#include "cli/abort_ends.hpp"
-#include "cli/abort_samples.hpp"
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/options.hpp"
-#include "cli/profile_files.hpp"
 #include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
+#include "launch/abort_samples.hpp"
 #include "launch/launch.hpp"
 #include "launch/machine_load.hpp"
+#include "launch/run_document.hpp"
+#include "observe/document/abort_ends.hpp"
 #include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
+#include "report/profile_files.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::number_of;
+
 namespace {
 
 constexpr std::size_t max_rows = 20;
@@ -32,26 +38,6 @@ constexpr std::size_t max_holders = 8;
 constexpr double max_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
 constexpr std::uint64_t max_bucket_us = 1'000'000'000;
-
-/// Chains in the form of documents.
-observe::json to_json(const std::vector<launch::blame>& chains) {
-  observe::json list = observe::json::array();
-  for (const launch::blame& one : chains) {
-    observe::json frames = observe::json::array();
-    observe::json places = observe::json::array();
-    for (const launch::named_call& call : one.calls) {
-      frames.push_back(call.name);
-      places.push_back(call.file.empty() ? std::string() : call.file + ":" + std::to_string(call.line));
-    }
-    list.push_back({{"frames", std::move(frames)},
-                    {"places", std::move(places)},
-                    {"site", one.site},
-                    {"waits", one.waits},
-                    {"wait_ns", one.wait_ns}});
-    if (one.is_rest) list.back()["rest"] = true;
-  }
-  return list;
-}
 
 class run_verb final : public verb {
  public:
@@ -89,16 +75,16 @@ class run_verb final : public verb {
     launch::options what = checked(with);
     open_files(with.table == stderr);
     try {
-      const abort_sampling aborts = choose_abort_sampling(machine::htm().attempts);
+      const launch::abort_sampling aborts = launch::choose_abort_sampling(machine::htm().attempts);
       what.sampled = aborts.event;
       launch::result result = launch::launch(what);
-      for (std::string& one : abort_remarks(result.sites, aborts.why_not, result.samples))
+      for (std::string& one : launch::abort_remarks(result.sites, aborts.why_not, result.samples))
         result.remarks.push_back(std::move(one));
       if (std::string warning = policy::warning_of(what.policies); !warning.empty())
         result.remarks.push_back(std::move(warning));
       const std::vector<observe::abort_end> ends = ends_of(result);
       print(what, result, ends);
-      put_document(with.document, what, result, ends);
+      launch::put_document(with.document, what, result, policy_name(), ends);
       for (const profile_file* one : files()) {
         if (one->out) one->out->write(one->made(result));
       }
@@ -231,7 +217,7 @@ class run_verb final : public verb {
     if (!several)
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {"", &result.sites[i]};
     print_site_table(stderr, several ? "program" : "", rows, max_rows);
-    print_abort_ends(stderr, ends);
+    observe::print_abort_ends(stderr, ends);
     std::vector<launch::blame> holds = result.hold_chains;
     for (launch::blame& one : holds) {
       const auto at = std::find_if(result.sites.begin(), result.sites.end(),
@@ -279,50 +265,13 @@ class run_verb final : public verb {
                  static_cast<double>(ns) / 1e9, observe::printable(site).c_str());
   }
 
-  void put_document(observe::document& into, const launch::options& what, const launch::result& result,
-                    const std::vector<observe::abort_end>& ends) const {
-    observe::point point;
-    point.workload = what.command.front();
-    std::string arguments;
-    for (std::size_t i = 1; i < what.command.size(); ++i) arguments += (i == 1 ? "" : " ") + what.command[i];
-    if (!arguments.empty()) point.params["args"] = arguments;
-    point.threads = std::max(1u, result.threads);
-    point.placement = "none";
-    point.subject = policy_name();
-    point.metric = "wall time";
-    point.unit = "s";
-    point.way = observe::better::lower;
-    point.values = {result.wall_s};
-    point.sites = result.sites;
-    point.abort_ends = ends;
-    into.interrupted = result.interrupted != 0 || result.timed_out;
-    into.points.push_back(std::move(point));
-
-    if (what.ns_per_chain != 0) {
-      into.more["wait_chains"] = to_json(result.wait_chains);
-      into.more["hold_chains"] = to_json(result.hold_chains);
-    }
-    observe::json& run = into.more["run"];
-    run = {{"policy", policy_name()}, {"status", result.exit_status}};
-    if (WIFSIGNALED(result.wait_status)) run["signal"] = WTERMSIG(result.wait_status);
-    if (result.timed_out) run["timed_out"] = true;
-    if (what.ns_per_chain != 0) run["ns_per_chain"] = what.ns_per_chain;
-    run["cpu_s"] = result.user_s + result.system_s;
-    run["others_cpu_s"] = result.others_s;
-    run["processes"] = result.processes;
-    if (result.samples && result.samples->why_not.empty())
-      run["abort_samples"] = {{"samples", result.samples->samples}, {"lost", result.samples->lost}};
-    if (!result.diagnostics.empty()) run["notices"] = result.diagnostics;
-    if (!result.remarks.empty()) run["remarks"] = result.remarks;
-  }
-
   std::vector<std::string> misplaced_;  // without the dashes: for the help text
   std::optional<std::string> policy_;
   std::optional<std::string> limit_;
   std::optional<std::string> bucket_;
-  profile_file folded_{"--folded", folded_file};
-  profile_file pprof_{"--pprof", pprof_file};
-  profile_file trace_{"--trace", trace_file};
+  profile_file folded_{"--folded", report::folded_file};
+  profile_file pprof_{"--pprof", report::pprof_file};
+  profile_file trace_{"--trace", report::trace_file};
   std::optional<std::string> library_;
   bool check_order_ = false;
 };

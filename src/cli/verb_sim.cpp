@@ -2,11 +2,18 @@
 // txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine; or after -- a program of txsync-c++.
 #include <limits>
 
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
+#include "cli/bench_table.hpp"
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
 #include "cli/verbs.hpp"
+#include "simulate/simulate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::number_of;
+using base::words;
+
 namespace {
 
 constexpr std::uint64_t max_slack_cycles = 10'000;
@@ -59,21 +66,21 @@ class sim_verb final : public verb {
 
   int run(session& with) override {
     if (!with.program.empty()) {
-      const program_request request = checked_program(with.program);
+      const simulate::program_request request = checked_program(with.program);
       with.document.seed = request.seed;
-      with.document.machine = machine_object(request.machine);
+      with.document.machine = simulate::machine_object(request.machine);
       with.document.started.clear();
-      return run_program(with, request);
+      return simulate::run_program(with.document, request);
     }
-    const sim_request request = checked_request();
+    const simulate::sim_request request = checked_request();
     with.document.seed = request.bench.plan.seed;
-    with.document.machine = machine_object(request.machine);
+    with.document.machine = simulate::machine_object(request.machine);
     with.document.started.clear();
     print_heading(with.table, request.bench, request.machine.name + ", simulated: " + request.machine.title);
-    bench_result result = simulate(request);
+    measure::bench_result result = simulate::simulate(request);
     print_table(with.table, request.bench, result);
-    print_attempts(with.table, result);
-    print_abort_places(with.table, result);
+    simulate::print_attempts(with.table, result);
+    simulate::print_abort_places(with.table, result);
     std::fflush(with.table);
     const int status = report_faults(name(), result);
     with.document.interrupted = result.interrupted;
@@ -82,16 +89,16 @@ class sim_verb final : public verb {
   }
 
  private:
-  program_request checked_program(const words& command) const {
-    const bench_options& wrong = options_;
+  simulate::program_request checked_program(const words& command) const {
+    const measure::bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
         wrong.placement || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
       throw bad_input(
           "wrong option for a program after --; allowed: --machine, --seed, --slack, --limit, --check, --elide, "
           "--policy, --json");
     }
-    program_request request;
-    request.machine = checked_machine(machine_);
+    simulate::program_request request;
+    request.machine = simulate::checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
@@ -103,7 +110,7 @@ class sim_verb final : public verb {
     return request;
   }
 
-  void put_policy(program_request& request, const std::string& word) const {
+  void put_policy(simulate::program_request& request, const std::string& word) const {
     if (elide_) throw bad_input("--elide and --policy both say what the locks do; allowed: one of the two");
     request.policy_word = word;
     try {
@@ -113,12 +120,12 @@ class sim_verb final : public verb {
     }
   }
 
-  sim_request checked_request() const {
+  simulate::sim_request checked_request() const {
     if (elide_) throw bad_input("--elide is for a program after --; workloads have elided locks (--lock)");
     if (policy_) throw bad_input("--policy is for a program after --; workloads have locks by name (--lock)");
     if (limit_) throw bad_input("--limit is for a program after --; workloads have a --duration");
-    sim_request request;
-    request.machine = checked_machine(machine_);
+    simulate::sim_request request;
+    request.machine = simulate::checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     try {
       request.image = sim::image_file("workloads");
@@ -126,14 +133,14 @@ class sim_verb final : public verb {
       throw bad_input(error.what());
     }
     const sim::machine_model& model = request.machine.model;
-    request.bench = checked(options_, {model.hardware_threads(), model.core_sockets, true});
+    request.bench = measure::checked(options_, {model.hardware_threads(), model.core_sockets, true});
     request.slack_cycles = number_of("--slack", slack_, 0, max_slack_cycles, 0);
     request.uncharged_set_up = uncharged_;
     request.oracle = check_;
     return request;
   }
 
-  bench_options options_;
+  measure::bench_options options_;
   std::optional<std::string> machine_;
   std::optional<std::string> slack_;
   std::optional<std::string> limit_;
@@ -144,17 +151,6 @@ class sim_verb final : public verb {
 };
 
 }  // namespace
-
-sim::machine checked_machine(const std::optional<std::string>& word) {
-  try {
-    std::string names;
-    for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
-    if (!word) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
-    return sim::load_machine(*word);
-  } catch (const sim::machine_error& error) {
-    throw bad_input(error.what());
-  }
-}
 
 std::unique_ptr<verb> make_sim() { return std::make_unique<sim_verb>(); }
 

@@ -10,13 +10,20 @@
 
 #include <txsync/machine/cpu.hpp>
 
+#include "attach/waiting_document.hpp"
+#include "base/bad_input.hpp"
+#include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
 #include "cli/options.hpp"
-#include "cli/stop_on_signal.hpp"
 #include "cli/top.hpp"
 #include "cli/verbs.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::parse_number;
+using base::stop_on_signal;
+
 namespace {
 
 constexpr std::size_t max_top_rows = 20;
@@ -141,7 +148,7 @@ class top_verb final : public verb {
       // Names first: a site that is counted later is shown later.
       const std::vector<launch::listed_site>& sites = channel.sites();
       attach::channel_counts later = channel.read();
-      const std::vector<site_interval> all = intervals_of(sites, earlier, later);
+      const std::vector<attach::site_interval> all = attach::intervals_of(sites, earlier, later);
       begin_table(with.table, first);
       std::fprintf(with.table, "txsync top: %d: %s: %s, the last %.3g s, %u thread%s\n", shown, what.command.c_str(),
                    time_of_day().c_str(), static_cast<double>(later.at_ns - earlier.at_ns) / 1e9, later.threads,
@@ -149,7 +156,7 @@ class top_verb final : public verb {
       print_intervals(with.table, all, max_top_rows);
       into["interval_s"] = static_cast<double>(later.at_ns - earlier.at_ns) / 1e9;
       into["sites"] = observe::json::array();
-      for (const site_interval& one : all) into["sites"].push_back(interval_json(one));
+      for (const attach::site_interval& one : all) into["sites"].push_back(attach::interval_json(one));
       earlier = std::move(later);
       if (once_ || !written(with.table)) break;
     }
@@ -182,7 +189,7 @@ class top_verb final : public verb {
       std::fprintf(with.table, "txsync top: %d: %s: %s, ", of.process, program.c_str(), time_of_day().c_str());
       print_threads(with.table, seen);
       observe::json& into = with.document.more["top"];
-      into = waiting_json(seen);
+      into = attach::waiting_json(seen);
       into["mode"] = "threads";
       into["process"] = of.process;
       into["command"] = observe::printable(of.program);

@@ -2,10 +2,11 @@
 // txsync tune: which locks make a program faster, and is that sure?
 #include <txsync/machine/cpu.hpp>
 
+#include "base/bad_input.hpp"
+#include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
 #include "cli/options.hpp"
-#include "cli/sim.hpp"
-#include "cli/stop_on_signal.hpp"
-#include "cli/tune.hpp"
+#include "cli/tune_table.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
@@ -13,11 +14,17 @@
 #include "policy/policy.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
+#include "simulate/simulate.hpp"
 #include "tune/program.hpp"
+#include "tune/request.hpp"
 #include "tune/simulated.hpp"
-#include "tune/workload.hpp"
+#include "tune/workload_trial.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
+using base::bad_input;
+using base::stop_on_signal;
+using base::words;
+
 namespace {
 
 double seconds_now() { return static_cast<double>(machine::clock_ns()) * 1e-9; }
@@ -79,13 +86,13 @@ class tune_verb final : public verb {
   bool takes_program() const override { return true; }
 
   int run(session& with) override {
-    tune_request request = checked(options_, with.program);
+    tune::tune_request request = tune::checked(options_, with.program);
     const auto policy_file = opened("--output", options_.policy);
     const auto page_file = opened("--report", options_.page);
     if (request.bench) with.document.seed = request.bench->plan.seed;
     if (request.machine) {
       with.document.seed = request.seed;
-      with.document.machine = machine_object(*request.machine);
+      with.document.machine = simulate::machine_object(*request.machine);
     }
     const tune::outcome found = request.bench     ? tuned_workload(request)
                                 : request.machine ? tuned_simulated(request)
@@ -107,7 +114,8 @@ class tune_verb final : public verb {
   }
 
  private:
-  static tune::outcome tuned(tune::trial& runs, const tune_request& request, const std::function<bool()>& also_stop) {
+  static tune::outcome tuned(tune::trial& runs, const tune::tune_request& request,
+                             const std::function<bool()>& also_stop) {
     const stop_on_signal guard;
     tune_progress line;
     const double started = seconds_now();
@@ -119,7 +127,7 @@ class tune_verb final : public verb {
     return tune::tune(runs, request.asked, world);
   }
 
-  tune::outcome tuned_workload(const tune_request& request) {
+  tune::outcome tuned_workload(const tune::tune_request& request) {
     const auto& bench = request.bench;
     if (!bench) return {};
     tune::workload_trial runs(*bench->workload, bench->values, bench->plan);
@@ -127,19 +135,19 @@ class tune_verb final : public verb {
   }
 
   /// All policies that runs may need.
-  static words policies_of(const tune_request& request) {
+  static words policies_of(const tune::tune_request& request) {
     words names = request.asked.candidates;
     if (!request.asked.site_base.empty()) names.push_back(request.asked.site_base);
     if (!request.asked.counted_reference.empty()) names.push_back(request.asked.counted_reference);
     return names;
   }
 
-  tune::outcome tuned_simulated(tune_request& request) {
+  tune::outcome tuned_simulated(tune::tune_request& request) {
     const auto& machine = request.machine;
     if (!machine) return {};
     try {
       simulated_ = std::make_unique<tune::simulated_trial>(
-          tune::simulated_program{simulated_program(request.command),
+          tune::simulated_program{simulate::simulated_program(request.command),
                                   {request.command.begin() + 1, request.command.end()},
                                   machine->model,
                                   request.seed},
@@ -154,7 +162,7 @@ class tune_verb final : public verb {
     return found;
   }
 
-  tune::outcome tuned_program(tune_request& request) {
+  tune::outcome tuned_program(tune::tune_request& request) {
     try {
       program_ =
           std::make_unique<tune::program_trial>(request.command, request.metric, policies_of(request), request.input);
@@ -172,7 +180,7 @@ class tune_verb final : public verb {
   }
 
   /// What was measured, when, and how to use it: the heading of the policy file.
-  static std::string heading(const tune_request& request, const tune::outcome& found,
+  static std::string heading(const tune::tune_request& request, const tune::outcome& found,
                              const observe::document& document) {
     std::string text = "Made by txsync tune (" + document.tool.version + ", commit " + document.tool.commit + "), " +
                        document.started + ".\n";
@@ -192,7 +200,7 @@ class tune_verb final : public verb {
     return text + (request.input ? " < " + report::shell_line({*request.input}) : "") + "\n";
   }
 
-  std::string policy_text(const tune_request& request, const tune::outcome& found,
+  std::string policy_text(const tune::tune_request& request, const tune::outcome& found,
                           const observe::document& document) const {
     std::string words = heading(request, found, document);
     if (!request.bench) {
@@ -212,7 +220,7 @@ class tune_verb final : public verb {
 
   /// The text that keeps the reference: the policy of --from, or all locks left to the C library, and nothing counted.
   /// So a user of the file gets the result, even if that is to change nothing.
-  std::string keeping_text(const tune_request& request, const tune::outcome& found,
+  std::string keeping_text(const tune::tune_request& request, const tune::outcome& found,
                            const observe::document& document) const {
     if (request.bench) return {};
     policy::policy_set set;
@@ -247,7 +255,7 @@ class tune_verb final : public verb {
                       observe::to_json(document).dump(-1, ' ', false, observe::json::error_handler_t::replace))}));
   }
 
-  tune_options options_;
+  tune::tune_options options_;
   std::unique_ptr<tune::program_trial> program_;
   std::unique_ptr<tune::simulated_trial> simulated_;
 };

@@ -28,7 +28,7 @@ std::string process_link(std::uint32_t process, const char* which) {
   return error ? std::string() : target.string();
 }
 
-place_name name_of(const function_at& function, const std::string& module) {
+place_name name_of(const symbols::function_at& function, const std::string& module) {
   place_name named{function.name, {}, module, 0};
   if (function.file.empty() || function.line == 0) {
     named.name += hexadecimal(function.offset);
@@ -65,8 +65,6 @@ std::uint64_t size_of_lock(channel::object_kind kind) {
 
 }  // namespace
 
-bool is_library_code(std::string_view function) { return function.starts_with("std::") || function.starts_with("__"); }
-
 std::string place_names::program_of(std::uint32_t process) const {
   const std::string program = process_link(process, "exe");
   return program.empty() ? program_ : program;
@@ -82,13 +80,14 @@ std::string place_names::path_of(const channel::frame& frame, std::uint32_t proc
 
 place_names::module& place_names::module_of(const std::string& path) {
   module& known = modules_[path];
-  if (known.symbols == nullptr) known.symbols = std::make_unique<module_symbols>(path);
+  if (known.file_symbols == nullptr) known.file_symbols = std::make_unique<symbols::module_symbols>(path);
   return known;
 }
 
-const std::vector<function_at>& place_names::around(module& in, std::uint64_t offset) {
+const std::vector<symbols::function_at>& place_names::around(module& in, std::uint64_t offset) {
   const auto known = in.known.find(offset);
-  return known != in.known.end() ? known->second : in.known.emplace(offset, in.symbols->around(offset)).first->second;
+  return known != in.known.end() ? known->second
+                                 : in.known.emplace(offset, in.file_symbols->around(offset)).first->second;
 }
 
 place_name place_names::name(const channel::frame_list& where, std::uint32_t process) {
@@ -97,9 +96,9 @@ place_name place_names::name(const channel::frame_list& where, std::uint32_t pro
     const channel::frame& frame = where.frames[i];
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
-    const std::vector<function_at>& functions = around(module_of(path), frame.offset);
+    const std::vector<symbols::function_at>& functions = around(module_of(path), frame.offset);
     if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path, i + 1};
-    for (const function_at& function : functions) {
+    for (const symbols::function_at& function : functions) {
       if (!is_lock_wrapper(function.name)) {
         place_name named = name_of(function, path);
         named.frames = i + 1;
@@ -116,7 +115,7 @@ std::vector<named_call> place_names::calls(const channel::frame& frame, std::uin
   if (frame.module[0] == '\0') return {{"(code of no file)", {}, 0, {}, frame.offset, false}};
   const std::string path = path_of(frame, process);
   std::vector<named_call> calls_there;
-  for (const function_at& function : around(module_of(path), frame.offset)) {
+  for (const symbols::function_at& function : around(module_of(path), frame.offset)) {
     calls_there.push_back({observe::printable(function.name), observe::printable(function.file), function.line, path,
                            frame.offset, true});
   }
@@ -131,7 +130,7 @@ object_name place_names::name_object(const channel::frame_list& where, std::uint
   const channel::frame& frame = where.frames[0];
   const std::string path = path_of(frame, process);
   module& in = module_of(path);
-  const static_object object = in.symbols->static_object_at(frame.offset);
+  const symbols::static_object object = in.file_symbols->static_object_at(frame.offset);
   object_name named;
   named.name.module = path;
   if (object.name.empty()) {
@@ -157,7 +156,7 @@ object_name place_names::name_object(const channel::frame_list& where, std::uint
 }
 
 void place_names::forget_changed_files() {
-  std::erase_if(modules_, [](const auto& entry) { return entry.second.symbols->is_stale(); });
+  std::erase_if(modules_, [](const auto& entry) { return entry.second.file_symbols->is_stale(); });
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

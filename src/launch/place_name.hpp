@@ -11,7 +11,7 @@
 
 #include "channel/channel.hpp"
 #include "launch/blame.hpp"
-#include "launch/symbols.hpp"
+#include "symbols/symbols.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -19,9 +19,6 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 /// function's own. Such functions are methods of classes whose names end in Mutex, Lock, Latch, Guard, CondVar, ...
 /// (one rule for all libraries). Others are C functions such as mtx_lock, my_mutex_lock, g_mutex_init, tchdblockmethod.
 bool is_lock_wrapper(std::string_view function);
-
-/// Whether a function belongs to the C++ library, or is internal to some library.
-bool is_library_code(std::string_view function);
 
 struct place_name {
   /// "kyotocabinet::HashDB::set@kchashdb.h:812" with debug information, "kyotocabinet::HashDB::set+0x1f" with only a
@@ -62,14 +59,14 @@ class place_names {
 
  private:
   struct module {
-    std::unique_ptr<module_symbols> symbols;
-    std::map<std::uint64_t, std::vector<function_at>> known;
+    std::unique_ptr<symbols::module_symbols> file_symbols;
+    std::map<std::uint64_t, std::vector<symbols::function_at>> known;
     std::set<std::uint64_t> nameless;  // places of locks in static storage without a symbol
   };
 
   std::string path_of(const channel::frame& frame, std::uint32_t process) const;
   module& module_of(const std::string& path);
-  const std::vector<function_at>& around(module& in, std::uint64_t offset);
+  const std::vector<symbols::function_at>& around(module& in, std::uint64_t offset);
 
   std::string program_;
   std::map<std::string, module> modules_;  // by path

@@ -6,16 +6,22 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/abort_ends.hpp"
-#include "cli/abort_samples.hpp"
-#include "cli/bench.hpp"
+#include "base/words.hpp"
+#include "cli/bench_table.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
-#include "cli/tune.hpp"
-#include "cli/words.hpp"
+#include "cli/tune_table.hpp"
+#include "launch/abort_samples.hpp"
+#include "measure/measure.hpp"
+#include "observe/document/abort_ends.hpp"
+#include "tune/request.hpp"
 
+namespace base = txsync::base;
 namespace cli = txsync::cli;
+namespace launch = txsync::launch;
+namespace measure = txsync::measure;
+namespace observe = txsync::observe;
 namespace workloads = txsync::workloads;
 
 namespace {
@@ -74,8 +80,8 @@ workloads::subject lock_of(const char* name, workloads::subject::runner run) {
   return made;
 }
 
-cli::bench_request request_of(std::vector<const workloads::subject*> locks, unsigned repeat) {
-  cli::bench_request made;
+measure::bench_request request_of(std::vector<const workloads::subject*> locks, unsigned repeat) {
+  measure::bench_request made;
   made.workload = &workloads::workloads()[0];
   made.values = workloads::default_parameters(*made.workload);
   made.threads = {1, 2};
@@ -92,7 +98,7 @@ TEST(measure, interleaves_the_locks_over_the_repetitions) {
   const auto broken = lock_of("broken", run_broken);
   order.clear();
   runs_of_broken = 100;  // never again the second
-  const auto result = cli::measure(request_of({&good, &broken}, 2));
+  const auto result = measure::measure(request_of({&good, &broken}, 2));
   // With two threads each is run once more for its waits, until it is known to record none.
   EXPECT_EQ(order, (std::vector<const char*>{"good", "broken", "good", "good", "broken", "broken", "good", "broken",
                                              "good", "broken"}));
@@ -108,7 +114,7 @@ TEST(measure, runs_a_cell_that_failed_its_check_no_more) {
   const auto good = lock_of("good", run_good);
   const auto broken = lock_of("broken", run_broken);
   runs_of_broken = 0;  // the second run of it is the one with 2 threads in the first round
-  const auto result = cli::measure(request_of({&good, &broken}, 3));
+  const auto result = measure::measure(request_of({&good, &broken}, 3));
   EXPECT_EQ(runs_of_broken, 4u);
   ASSERT_EQ(result.points.size(), 4u);
   EXPECT_EQ(result.points[1].values.size(), 3u);
@@ -120,7 +126,7 @@ TEST(measure, runs_a_cell_that_failed_its_check_no_more) {
 
 TEST(measure, takes_a_run_without_an_operation_as_a_value) {
   const auto idle = lock_of("idle", run_idle);
-  const auto result = cli::measure(request_of({&idle}, 1));
+  const auto result = measure::measure(request_of({&idle}, 1));
   EXPECT_EQ(result.points[0].values, (std::vector<double>{0}));
   EXPECT_TRUE(result.points[0].faults.empty());
 }
@@ -128,7 +134,7 @@ TEST(measure, takes_a_run_without_an_operation_as_a_value) {
 TEST(measure, ends_after_the_run_in_which_the_user_asks) {
   const auto interrupted = lock_of("interrupted", run_interrupted);
   const auto before = std::signal(SIGINT, SIG_DFL);
-  const auto result = cli::measure(request_of({&interrupted}, 5));
+  const auto result = measure::measure(request_of({&interrupted}, 5));
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.runs, 1u);
   EXPECT_EQ(result.planned, 10u);
@@ -142,7 +148,7 @@ TEST(table, marks_what_failed) {
   auto request = request_of({&broken}, 1);
   request.threads = {1};
   runs_of_broken = 1;
-  const auto result = cli::measure(request);
+  const auto result = measure::measure(request);
   char* text = nullptr;
   std::size_t size = 0;
   std::FILE* out = open_memstream(&text, &size);
@@ -154,24 +160,24 @@ TEST(table, marks_what_failed) {
 
 TEST(words, are_numbers_only_when_nothing_else_is_there) {
   std::uint64_t value = 7;
-  EXPECT_TRUE(cli::parse_number("0", 9, value));
+  EXPECT_TRUE(base::parse_number("0", 9, value));
   EXPECT_EQ(value, 0u);
-  EXPECT_TRUE(cli::parse_number("18446744073709551615", ~std::uint64_t{0}, value));
+  EXPECT_TRUE(base::parse_number("18446744073709551615", ~std::uint64_t{0}, value));
   EXPECT_EQ(value, ~std::uint64_t{0});
   for (const char* wrong : {"", " 1", "1 ", "+1", "-1", "0x1", "10", "18446744073709551616", "1e3"}) {
-    EXPECT_FALSE(cli::parse_number(wrong, 9, value)) << wrong;
+    EXPECT_FALSE(base::parse_number(wrong, 9, value)) << wrong;
   }
 }
 
 TEST(words, are_numbers_with_an_ending_too) {
   std::uint64_t value = 7;
-  EXPECT_TRUE(cli::parse_number("2K", 2000, value));
+  EXPECT_TRUE(base::parse_number("2K", 2000, value));
   EXPECT_EQ(value, 2000u);
-  EXPECT_TRUE(cli::parse_number("3Mi", ~std::uint64_t{0}, value));
+  EXPECT_TRUE(base::parse_number("3Mi", ~std::uint64_t{0}, value));
   EXPECT_EQ(value, 3u << 20);
-  EXPECT_FALSE(cli::parse_number("2Ki", 2000, value));
+  EXPECT_FALSE(base::parse_number("2Ki", 2000, value));
   for (const char* wrong : {"K", "2k", "2 K", "2KK", "2T", "99999999999999999G"}) {
-    EXPECT_FALSE(cli::parse_number(wrong, ~std::uint64_t{0}, value)) << wrong;
+    EXPECT_FALSE(base::parse_number(wrong, ~std::uint64_t{0}, value)) << wrong;
   }
 }
 
@@ -294,8 +300,8 @@ TEST(tune_table, tells_that_others_had_the_cpus) {
 }
 
 TEST(abort_samples, are_taken_where_attempts_work) {
-  EXPECT_TRUE(cli::choose_abort_sampling(false, "/nowhere").why_not.empty()) << "nothing can abort";
-  EXPECT_NE(cli::choose_abort_sampling(true, "/nowhere").why_not.find("no hardware counters"), std::string::npos);
+  EXPECT_TRUE(launch::choose_abort_sampling(false, "/nowhere").why_not.empty()) << "nothing can abort";
+  EXPECT_NE(launch::choose_abort_sampling(true, "/nowhere").why_not.find("no hardware counters"), std::string::npos);
 }
 
 TEST(tune_table, says_how_long_a_long_tuning_takes) {
@@ -311,32 +317,32 @@ TEST(tune_table, says_how_long_a_long_tuning_takes) {
 TEST(abort_samples, are_missing_for_a_reason) {
   txsync::observe::site_record bank;
   bank.speculation = {.attempts = 7, .commits = 7};
-  EXPECT_EQ(cli::abort_remarks({bank}, "there are no counters", {}), cli::words{});
+  EXPECT_EQ(launch::abort_remarks({bank}, "there are no counters", {}), base::words{});
   bank.speculation = {.attempts = 8, .commits = 7};
   const std::string begin = "the source lines at which attempts ended are not known: ";
-  EXPECT_EQ(cli::abort_remarks({bank}, "there are no counters", {}), cli::words{begin + "there are no counters"});
+  EXPECT_EQ(launch::abort_remarks({bank}, "there are no counters", {}), base::words{begin + "there are no counters"});
   txsync::launch::code_samples samples;
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "no abort was sampled"});
+  EXPECT_EQ(launch::abort_remarks({bank}, "", samples), base::words{begin + "no abort was sampled"});
   samples.why_not = "it is not allowed";
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "it is not allowed"});
+  EXPECT_EQ(launch::abort_remarks({bank}, "", samples), base::words{begin + "it is not allowed"});
   samples = {};
   samples.lost = 10;
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "all 10 abort samples were lost"});
+  EXPECT_EQ(launch::abort_remarks({bank}, "", samples), base::words{begin + "all 10 abort samples were lost"});
   samples = {};
   samples.samples = 90;
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{});
+  EXPECT_EQ(launch::abort_remarks({bank}, "", samples), base::words{});
   samples.lost = 10;
   samples.damaged = 1;
-  EXPECT_EQ(cli::abort_remarks({bank}, "", samples),
-            (cli::words{"10 of 100 abort samples were lost: they came too fast",
-                        "1 damaged records of abort samples were skipped"}));
+  EXPECT_EQ(launch::abort_remarks({bank}, "", samples),
+            (base::words{"10 of 100 abort samples were lost: they came too fast",
+                         "1 damaged records of abort samples were skipped"}));
 }
 
 TEST(abort_ends, are_shares_by_line_by_function_and_by_caller) {
   const std::vector<txsync::observe::abort_end> ends = {{"put (db.cpp:12)", "serve (shop.cpp:9)", 50, "conflict"},
                                                         {"put (db.cpp:12)", "serve (shop.cpp:9)", 10, "lock-busy"},
                                                         {"put (db.cpp:19)", "", 40, "conflict"}};
-  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, ends); }),
+  EXPECT_EQ(printed([&](std::FILE* file) { observe::print_abort_ends(file, ends); }),
             "\n"
             "What attempts did when they ended, as a share of the sampled aborts\n"
             "  by line\n"
@@ -351,27 +357,27 @@ TEST(abort_ends, are_shares_by_line_by_function_and_by_caller) {
             "    50.0 %  put (db.cpp:12): conflict\n"
             "    40.0 %  put (db.cpp:19): conflict\n"
             "    10.0 %  put (db.cpp:12): lock-busy\n");
-  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, {}); }), "");
+  EXPECT_EQ(printed([&](std::FILE* file) { observe::print_abort_ends(file, {}); }), "");
 }
 
 TEST(words, are_split_at_each_comma) {
-  EXPECT_EQ(cli::split("a,b,,c"), (cli::words{"a", "b", "", "c"}));
-  EXPECT_EQ(cli::split(""), (cli::words{""}));
-  EXPECT_EQ(cli::split(","), (cli::words{"", ""}));
+  EXPECT_EQ(base::split("a,b,,c"), (base::words{"a", "b", "", "c"}));
+  EXPECT_EQ(base::split(""), (base::words{""}));
+  EXPECT_EQ(base::split(","), (base::words{"", ""}));
 }
 
 TEST(words, are_near_when_few_letters_differ) {
-  const cli::words allowed{"arraybench", "mapbench", "txsync::mutex", "list"};
-  EXPECT_EQ(cli::nearest("arraybnech", allowed), "arraybench");  // two letters swapped
-  EXPECT_EQ(cli::nearest("MAPBENCH", allowed), "mapbench");
-  EXPECT_EQ(cli::nearest("mutex", allowed), "txsync::mutex");
-  EXPECT_EQ(cli::nearest("lst", allowed), "list");
-  EXPECT_EQ(cli::nearest("frobnicate", allowed), "");
-  EXPECT_EQ(cli::nearest("", allowed), "");
-  EXPECT_EQ(cli::nearest("x", allowed), "");
+  const base::words allowed{"arraybench", "mapbench", "txsync::mutex", "list"};
+  EXPECT_EQ(base::nearest("arraybnech", allowed), "arraybench");  // two letters swapped
+  EXPECT_EQ(base::nearest("MAPBENCH", allowed), "mapbench");
+  EXPECT_EQ(base::nearest("mutex", allowed), "txsync::mutex");
+  EXPECT_EQ(base::nearest("lst", allowed), "list");
+  EXPECT_EQ(base::nearest("frobnicate", allowed), "");
+  EXPECT_EQ(base::nearest("", allowed), "");
+  EXPECT_EQ(base::nearest("x", allowed), "");
 }
 
 TEST(words, say_what_is_allowed) {
-  EXPECT_EQ(cli::unknown("fruit", "aple", {"apple", "pear"}),
+  EXPECT_EQ(base::unknown("fruit", "aple", {"apple", "pear"}),
             "unknown fruit 'aple'; allowed: apple, pear (did you mean 'apple'?)");
 }

@@ -10,7 +10,7 @@
 #include "experiments/closed_forms.hpp"
 #include "experiments/experiment.hpp"
 #include "sim/models/machine_file.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace {
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """house.py [ROOT]: the rules of the house over all tracked files; see CONTRIBUTING.md.
 
-floors   a file includes only headers of its own floor and of floors below it
+floors   a file includes only headers of its own floor and of floors below it; a benchmark includes none of src/cli
 seam     no inline assembly, processor builtin, standalone fence or direct system call outside the machine's folders
 spdx     each source names its licence in its first line (the second under #!)
-length   no source has more than 600 lines
+length   no source has more than 600 lines; src/cli has 3,300 in all of its C++ files
 wire     options and records of simulated programs have their names from src/sim/protocol.hpp
 
 and those of language.py, which has a list of exceptions: sentences of 25 words at most, and names of the field.
@@ -20,29 +20,42 @@ sys.dont_write_bytecode = True
 import language  # noqa: E402
 
 MAX_LINES = 600
+MAX_FOLDER_LINES = {"src/cli/": 3300}  # of .cpp and .hpp: options, tables and verbs, and nothing else
 
 # From the ground up. Floors of one number are neighbours: neither uses the other.
 FLOORS = {
-    "sim": 0,
-    "machine": 1,
-    "observe": 2,
-    "policy": 3,
-    "channel": 3,
-    "locks": 4,
-    "speculate": 5,
-    "tm": 6,
-    "store": 6,
-    "preload": 7,
-    "launch": 8,
-    "workloads": 8,
-    "attach": 9,
-    "experiments": 9,
-    "cache_server": 9,
-    "tune": 10,
-    "report": 10,
-    "doctor": 10,
-    "cli": 11,
+    "base": 0,
+    "sim": 1,
+    "machine": 2,
+    "observe": 3,
+    "symbols": 3,
+    "policy": 4,
+    "channel": 4,
+    "locks": 5,
+    "speculate": 6,
+    "tm": 7,
+    "store": 7,
+    "preload": 8,
+    "launch": 9,
+    "workloads": 9,
+    "attach": 10,
+    "experiments": 10,
+    "explorations": 10,
+    "cache_server": 10,
+    "measure": 10,
+    "simulate": 11,
+    "tune": 12,
+    "report": 12,
+    "doctor": 12,
+    "cli": 13,
 }
+
+# Folders of a floor that have an order of their own, from the ground up; neighbours as above.
+INNER_FLOORS = {
+    "src/workloads/": {"harness": 0, "generators": 1, "cache": 1, "transactions": 1, "subjects": 2},
+}
+# What a benchmark may not include: it would measure through options and tables.
+CLOSED_TO_BENCHMARKS = "src/cli/"
 
 # Headers directly in include/txsync/ are the public faces of a floor.
 PUBLIC_FACES = {
@@ -103,8 +116,6 @@ def floor_of(path):
         name = parts[1]
     else:
         return None
-    if name == "detail":
-        return None  # inlined parts: checked through the header that includes them
     if name not in FLOORS:
         raise Unknown(f"the folder {name} is no floor; allowed: {', '.join(FLOORS)}")
     return name
@@ -127,21 +138,48 @@ def resolve(root, path, bracket, name):
     return None
 
 
+def inner_floor_of(path):
+    """The folder of files that INNER_FLOORS orders, and the name and place of this file's folder in it; else None."""
+    for folder, order in INNER_FLOORS.items():
+        name = path.removeprefix(folder).partition("/")[0]
+        if path.startswith(folder) and name in order:
+            return folder, name, order[name]
+    return None
+
+
+def relation(there, here):
+    return "stands beside" if there == here else "is above"
+
+
+def complaint_of_inner_floors(path, target, name):
+    here, there = inner_floor_of(path), inner_floor_of(target)
+    if here is None or there is None or here[:2] == there[:2] or here[0] != there[0] or there[2] < here[2]:
+        return None
+    return f"{here[1]} includes {name} of {there[1]}, which {relation(there[2], here[2])} it"
+
+
 def check_floors(root, path, lines):
     try:
         here = floor_of(path)
     except Unknown as error:
         yield 1, "floors", str(error)
         return
-    if here is None:
+    if here is None and not path.startswith("benchmarks/"):
         return
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
         target = match and resolve(root, path, *match.groups())
         if not target:
             continue
+        name = match.group(2)
+        if here is None:
+            if target.startswith(CLOSED_TO_BENCHMARKS):
+                yield number, "floors", f"a benchmark includes {name}; what it needs of it belongs below {CLOSED_TO_BENCHMARKS}"
+            continue
         if here == "sim" and target == "src/machine/txsync_backend/runtime.h":
             continue  # the interface that sim implements
+        if complaint := complaint_of_inner_floors(path, target, name):
+            yield number, "floors", complaint
         try:
             there = floor_of(target)
         except Unknown:
@@ -149,8 +187,7 @@ def check_floors(root, path, lines):
         if there is None or there == here:
             continue
         if FLOORS[there] >= FLOORS[here]:
-            relation = "stands beside" if FLOORS[there] == FLOORS[here] else "is above"
-            yield number, "floors", f"{here} includes {match.group(2)} of {there}, which {relation} it"
+            yield number, "floors", f"{here} includes {name} of {there}, which {relation(FLOORS[there], FLOORS[here])} it"
 
 
 def without_comments(text):
@@ -194,9 +231,18 @@ def check_length(path, lines):
         yield len(lines), "length", f"{len(lines)} lines; at most {MAX_LINES}"
 
 
+def check_folders(sizes):
+    """`sizes`: the lines of each file."""
+    for folder, most in MAX_FOLDER_LINES.items():
+        lines = sum(size for path, size in sizes.items() if path.startswith(folder) and path.endswith((".cpp", ".hpp")))
+        if lines > most:
+            yield folder, 1, "length", f"{lines} lines of C++; at most {most}"
+
+
 def check(root, paths):
     """All violations in the files, as (path, line, rule, text)."""
     root = root.resolve()
+    sizes = {}
     for path in paths:
         try:
             text = (root / path).read_text(encoding="utf-8")
@@ -205,10 +251,12 @@ def check(root, paths):
         except UnicodeDecodeError:
             continue  # not a text
         lines = text.splitlines()
+        sizes[path] = len(lines)
         for found in (check_floors(root, path, lines), check_seam(path, text), check_spdx(path, lines), check_length(path, lines),
                       check_wire(path, text)):
             for violation in found:
                 yield (path, *violation)
+    yield from check_folders(sizes)
 
 
 def main():

@@ -78,6 +78,24 @@ class House(unittest.TestCase):
                 "src/sim/a.cpp": SPDX + "#include <txsync_backend/runtime.h>\n#include <txsync_backend/cpu.hpp>\n"
             }), [("src/sim/a.cpp", 3, "floors")])
 
+    def test_folders_of_a_floor_have_an_order(self):
+        self.assertEqual(
+            self.violations({
+                "src/workloads/harness/a.cpp": SPDX + '#include "workloads/generators/b.hpp"\n',
+                "src/workloads/generators/b.hpp": SPDX + '#include "workloads/harness/a.hpp"\n#include "../cache/c.hpp"\n',
+                "src/workloads/harness/a.hpp": SPDX,
+                "src/workloads/cache/c.hpp": SPDX,
+                "src/workloads/subjects/d.cpp": SPDX + '#include "workloads/generators/b.hpp"\n',
+            }), [("src/workloads/generators/b.hpp", 3, "floors"), ("src/workloads/harness/a.cpp", 2, "floors")])
+
+    def test_benchmarks_include_nothing_of_the_command(self):
+        files = {"src/cli/a.hpp": SPDX, "src/simulate/b.hpp": SPDX}
+        for name, at in (("cli/a.hpp", 3), ("../src/cli/a.hpp", 3), ("simulate/b.hpp", 0)):
+            with self.subTest(name=name):
+                self.assertEqual(self.violations(files | {"benchmarks/a.cpp": SPDX + f'\n#include "{name}"\n'}),
+                                 [("benchmarks/a.cpp", at, "floors")] if at else [])
+                self.assertEqual(self.violations(files | {"tests/cli/a.cpp": SPDX + f'\n#include "{name}"\n'}), [])
+
     def test_unknown_folders_and_faces_are_found(self):
         self.assertEqual(
             self.violations({"src/attic/a.cpp": SPDX, "include/txsync/new.hpp": SPDX}),
@@ -102,6 +120,11 @@ class House(unittest.TestCase):
     def test_long_files_are_found(self):
         self.assertEqual(self.violations({"src/locks/a.cpp": SPDX + "\n" * 600}), [("src/locks/a.cpp", 601, "length")])
         self.assertEqual(self.violations({"src/locks/a.cpp": SPDX + "\n" * 599}), [])
+
+    def test_a_command_that_is_more_than_options_tables_and_verbs_is_found(self):
+        files = {f"src/cli/{number}.cpp": SPDX + "\n" * 599 for number in range(5)}
+        self.assertEqual(self.violations(files | {"src/cli/a.hpp": SPDX + "\n" * 299}), [])
+        self.assertEqual(self.violations(files | {"src/cli/a.hpp": SPDX + "\n" * 300}), [("src/cli/", 1, "length")])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The preset that is added to a copy of src/policy/presets.hpp (CMakeLists.txt here) becomes a subject of bench and
-// sim. src/workloads/eliding.cpp is compiled from that copy, in place of the one in the library of workloads.
+// sim. src/workloads/subjects/eliding.cpp is compiled from that copy, in place of the one in the library of workloads.
 #include <gtest/gtest.h>
 
 #include "policy/presets.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace workloads = txsync::workloads;
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "workloads/explored/linearizable.hpp"
+#include "explorations/linearizable.hpp"
 
 namespace {
 

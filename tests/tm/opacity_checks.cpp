@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "workloads/explored/opacity.hpp"
+#include "explorations/opacity.hpp"
 
 namespace {
 

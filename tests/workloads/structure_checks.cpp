@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/bank.hpp"
-#include "workloads/hashmap.hpp"
-#include "workloads/list.hpp"
+#include "workloads/generators/bank.hpp"
+#include "workloads/generators/hashmap.hpp"
+#include "workloads/generators/list.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <txsync/machine/thread.hpp>
 
 #include "../sanitizers.hpp"
-#include "workloads/make_barrier.hpp"
-#include "workloads/matrix_market.hpp"
-#include "workloads/text.hpp"
+#include "workloads/generators/matrix_market.hpp"
+#include "workloads/generators/text.hpp"
+#include "workloads/subjects/make_barrier.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <txsync/machine/thread.hpp>
 
-#include "workloads/make_subject.hpp"
+#include "workloads/subjects/make_subject.hpp"
 
 namespace {
 

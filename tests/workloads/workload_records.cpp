@@ -7,9 +7,9 @@
 #include <string>
 
 #include "policy/presets.hpp"
-#include "workloads/histogram.hpp"
-#include "workloads/text.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/generators/text.hpp"
+#include "workloads/harness/histogram.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "../sanitizers.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <set>
 
-#include "workloads/pages.hpp"
-#include "workloads/random.hpp"
-#include "workloads/team.hpp"
+#include "workloads/harness/pages.hpp"
+#include "workloads/harness/random.hpp"
+#include "workloads/harness/team.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/ycsb.hpp"
+#include "workloads/generators/ycsb.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "workloads/cache/locked.hpp"
-#include "workloads/team.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/harness/team.hpp"
+#include "workloads/harness/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

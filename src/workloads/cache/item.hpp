@@ -8,7 +8,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 

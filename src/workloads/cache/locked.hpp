@@ -5,9 +5,9 @@
 
 #include <deque>
 
-#include "workloads/adapters.hpp"
 #include "workloads/cache/store.hpp"
-#include "workloads/pages.hpp"
+#include "workloads/harness/adapters.hpp"
+#include "workloads/harness/pages.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "workloads/pages.hpp"
+#include "workloads/harness/pages.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 

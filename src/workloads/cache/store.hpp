@@ -9,7 +9,7 @@
 
 #include "workloads/cache/request.hpp"
 #include "workloads/cache/slabs.hpp"
-#include "workloads/pages.hpp"
+#include "workloads/harness/pages.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 

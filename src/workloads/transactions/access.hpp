@@ -13,7 +13,7 @@
 
 #include <txsync/machine/cpu.hpp>
 
-#include "workloads/random.hpp"
+#include "workloads/harness/random.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
 

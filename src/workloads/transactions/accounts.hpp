@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "workloads/pages.hpp"
+#include "workloads/harness/pages.hpp"
 #include "workloads/transactions/access.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {

@@ -9,11 +9,11 @@
 
 #include <txsync/tm/block.hpp>
 
-#include "workloads/team.hpp"
+#include "workloads/harness/team.hpp"
+#include "workloads/harness/workload.hpp"
 #include "workloads/transactions/accounts.hpp"
 #include "workloads/transactions/chains.hpp"
 #include "workloads/transactions/red_black_tree.hpp"
-#include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explorations/tm_explored.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
+
+namespace {
+
+constexpr unsigned max_threads = 4;  // that run blocks at the same time
+constexpr std::uint64_t wrong = ~std::uint64_t{0};
+
+constinit bool has_begun = false;
+
+void forget_all() {
+  for (tm::block* const one :
+       {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once, &blocks::irrevocable}) {
+    one->forget();
+    static_cast<void>(one->id());  // numbered now, so that no schedule has to
+  }
+  tm::detail::runner::begin_anew(max_threads);
+}
+
+}  // namespace
+
+constinit tm::block blocks::writing{"explored.writing", {.attempts = 8}};
+constinit tm::block blocks::reading{"explored.reading", {.attempts = 8}};
+constinit tm::block blocks::alone{"explored.alone", {.attempts = 2}};
+constinit tm::block blocks::at_once{"explored.at_once", {.attempts = 0, .hardware_attempts = 0}};
+constinit tm::block blocks::irrevocable{"explored.irrevocable", {.irrevocable = true}};
+
+void begin_anew(const tm::detail::algorithm& how) {
+  if (!has_begun) {
+    forget_all();
+    txsync_sim_schedule_begin(0);  // because a schedule must not contain so many extra steps
+    has_begun = true;
+  }
+  tm::detail::shared.in_use.store(&how);
+}
+
+void end_schedule() { forget_all(); }
+
+std::uint32_t note(event::kind what, unsigned thread, unsigned place, std::uint32_t value) noexcept {
+  return txsync_sim_note(std::uint64_t{static_cast<std::uint8_t>(what)} << 48 | std::uint64_t{thread} << 40 |
+                         std::uint64_t{place} << 32 | value) +
+         1;
+}
+
+void note_wrong() noexcept { txsync_sim_note(wrong); }
+
+std::uint32_t note_count() noexcept { return txsync_sim_note_count(); }
+
+event note_at(std::uint32_t which) noexcept {
+  const std::uint64_t word = txsync_sim_note_at(which);
+  return {static_cast<event::kind>(word >> 48), static_cast<std::uint8_t>(word >> 40),
+          static_cast<std::uint8_t>(word >> 32), static_cast<std::uint32_t>(word)};
+}
+
+const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test) {
+  opacity_checker checker;
+  for (std::uint32_t i = 0; i < note_count(); ++i) {
+    if (txsync_sim_note_at(i) == wrong) return "a transaction saw what must not be";
+    event one = note_at(i);
+    if (one.what == event::kind::writes) one.value = i + 1;
+    checker.add(one);
+  }
+  // The final content, as one more transaction.
+  constexpr std::uint8_t reader = opacity_checker::max_threads - 1;
+  checker.add({event::kind::asks, reader, 0, 0});
+  checker.add({event::kind::begins, reader, 0, 0});
+  for (unsigned i = 0; i < places; ++i) {
+    checker.add({event::kind::reads, reader, static_cast<std::uint8_t>(i), last(test, i)});
+  }
+  checker.add({event::kind::commits, reader, 0, 0});
+  return checker.fault();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads::explored

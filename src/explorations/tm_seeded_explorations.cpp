@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactional memories with one fault each (they are dctl except for one function), and a container with a fault.
+// Exploring has to find every one of them.
+#include "explorations/tm_containers.hpp"
+#include "explorations/tm_opacity.hpp"
+#include "explorations/tm_sharing.hpp"
+#include "tm/stm/orecs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using namespace explored;
+using tm::detail::algorithm;
+using tm::detail::engine;
+using tm::detail::owned_orec;
+using tm::detail::release_at;
+using tm::detail::shared;
+using tm::detail::stripe_set;
+
+const algorithm& right_one = tm::detail::dctl;
+
+/// dctl's functions, because a constant-initialised table cannot copy them.
+constexpr algorithm like_dctl = {
+    .name = "",
+    .summary = "",
+    .begin = [](engine& me) { right_one.begin(me); },
+    .read = [](engine& me, const tm::word& cell) { return right_one.read(me, cell); },
+    .write = [](engine& me, tm::word& cell, std::uint64_t value) { right_one.write(me, cell, value); },
+    .commit = [](engine& me) { return right_one.commit(me); },
+    .roll_back = [](engine& me) noexcept { right_one.roll_back(me); },
+    .roll_back_to = [](engine& me, const tm::detail::log_mark& mark) noexcept { right_one.roll_back_to(me, mark); },
+    .is_valid = [](engine& me) noexcept { return right_one.is_valid(me); },
+    .add_reads = [](engine& me, stripe_set& into) noexcept { right_one.add_reads(me, into); },
+    .add_writes = [](engine& me, stripe_set& into) noexcept { right_one.add_writes(me, into); },
+};
+
+/// Commits without validation of its reads.
+constexpr algorithm without_validation() {
+  algorithm made = like_dctl;
+  made.commit = [](engine& me) {
+    if (me.owned.empty()) return false;
+    release_at(me, shared.clock.load());
+    return true;
+  };
+  return made;
+}
+
+/// Releases its words before it has restored them.
+constexpr algorithm released_before_undo() {
+  algorithm made = like_dctl;
+  made.roll_back = [](engine& me) noexcept {
+    if (!me.owned.empty()) release_at(me, shared.clock.fetch_add(1));
+    me.owned.clear();
+    undo_from(me, 0);
+  };
+  return made;
+}
+
+/// Undoes everything, but releases its words with their old versions. A thread that has read in between notices
+/// nothing.
+constexpr algorithm with_old_versions() {
+  algorithm made = like_dctl;
+  made.roll_back = [](engine& me) noexcept {
+    undo_from(me, 0);
+    for (const owned_orec& one : me.owned) one.record->store(one.version, std::memory_order_release);
+    me.owned.clear();
+  };
+  return made;
+}
+
+/// Buffers what it writes, and acquires ownership in its commit, but releases it before it stores. For programs that do
+/// not read what they have written.
+constexpr algorithm released_before_write_back() {
+  algorithm made = like_dctl;
+  made.begin = [](engine& me) {
+    right_one.begin(me);
+    me.in_place = engine::nobody;
+  };
+  made.write = [](engine& me, tm::word& cell, std::uint64_t value) { me.undo.append({&cell, value}); };
+  made.commit = [](engine& me) {
+    const std::size_t count = me.undo.size();
+    // A word is owned by writing its own value to it; these writes follow the buffered values.
+    for (std::size_t i = 0; i < count; ++i) {
+      tm::word& cell = *me.undo[i].cell;
+      right_one.write(me, cell, cell.load());
+    }
+    const bool wrote = right_one.commit(me);
+    for (std::size_t i = 0; i < count; ++i) me.undo[i].cell->store(me.undo[i].value);
+    return wrote;
+  };
+  made.roll_back = [](engine& me) noexcept {
+    me.undo.clear();
+    right_one.roll_back(me);
+  };
+  return made;
+}
+
+/// Reads the clock only after its first read, before the second one.
+constexpr algorithm with_late_clock() {
+  algorithm made = like_dctl;
+  made.begin = [](engine& me) {
+    right_one.begin(me);
+    me.set_bound(0);
+  };
+  made.read = [](engine& me, const tm::word& cell) {
+    if (me.bound() != 0) return right_one.read(me, cell);
+    const bool is_first = me.reads.empty() && !me.has_unlogged;
+    me.set_bound(is_first ? tm::detail::owned_bit : shared.clock.load());
+    const std::uint64_t seen = right_one.read(me, cell);
+    if (is_first) me.set_bound(0);
+    return seen;
+  };
+  made.write = [](engine& me, tm::word& cell, std::uint64_t value) {
+    if (me.bound() == 0) me.set_bound(shared.clock.load());
+    right_one.write(me, cell, value);
+  };
+  return made;
+}
+
+/// Forgets that it has to wait for quiescence.
+constexpr algorithm without_quiescence() {
+  algorithm made = like_dctl;
+  made.commit = [](engine& me) {
+    const bool wrote = right_one.commit(me);
+    me.privatizes = false;
+    return wrote;
+  };
+  return made;
+}
+
+/// Frees what it has destroyed while others may still read it.
+constexpr algorithm freeing_at_once() {
+  algorithm made = like_dctl;
+  made.commit = [](engine& me) {
+    const bool wrote = right_one.commit(me);
+    for (const tm::detail::heap_object& one : me.gone) one.destroy(one.object);
+    me.gone.clear();
+    return wrote;
+  };
+  return made;
+}
+
+/// Does not notify others of what it has written.
+constexpr algorithm telling_nobody() {
+  algorithm made = like_dctl;
+  made.add_writes = [](engine&, stripe_set&) noexcept {};
+  return made;
+}
+
+/// Sleeps without checking whether the condition still holds.
+constexpr algorithm sleeping_blindly() {
+  algorithm made = like_dctl;
+  made.is_valid = nullptr;
+  return made;
+}
+
+/// Inserts and assigns in two blocks. What the first one has seen may no longer hold in the second one.
+struct in_two_blocks {
+  static std::uint32_t perform(sorted_list_program& program, const operation& one) {
+    if (what_of(one) != ask::insert && what_of(one) != ask::assign) return in_one_block::perform(program, one);
+    auto& all = program.all;
+    const std::uint64_t key = key_of(one);
+    const bool is_there = tm::atomically(blocks::reading, [&](auto& tx) { return all.contains(tx, key); });
+    if (is_there && what_of(one) == ask::insert) return 0;
+    tm::atomically(blocks::writing, [&](auto& tx) { all.assign(tx, key, {value_of(one), {}}); });
+    return !is_there;
+  }
+};
+
+constinit const algorithm no_validation = without_validation();
+constinit const algorithm early_release = released_before_undo();
+constinit const algorithm old_versions = with_old_versions();
+constinit const algorithm early_unlock = released_before_write_back();
+constinit const algorithm late_clock = with_late_clock();
+constinit const algorithm no_quiescence = without_quiescence();
+constinit const algorithm at_once = freeing_at_once();
+constinit const algorithm untold = telling_nobody();
+constinit const algorithm blind = sleeping_blindly();
+
+constexpr auto broken = verdict::broken;
+
+constexpr exploration table[] = {
+    explored_by<opacity_test<skewing>, 3, no_validation>("seeded:tm-no-validation",
+                                                         "a commit that does not look at what was read", broken),
+    explored_by<opacity_test<crossing>, 2, early_release>(
+        "seeded:tm-released-before-undo", "an abort that gives words up before it has undone them", broken),
+    explored_by<opacity_test<throwing>, 2, old_versions>("seeded:tm-old-versions",
+                                                         "an abort that leaves the versions as they were", broken),
+    explored_by<opacity_test<skewing>, 3, early_unlock>(
+        "seeded:tm-released-before-write-back", "a commit that gives words up before it has written them", broken),
+    explored_by<opacity_test<overtaking>, 2, late_clock>("seeded:tm-late-clock",
+                                                         "the clock is read after the first value", broken),
+    explored_by<privatizing_test<2>, 2, no_quiescence>("seeded:tm-no-quiescence", "privatize() does not wait", broken),
+    explored_by<destroying_test, 3, at_once>("seeded:tm-freed-at-once", "destroy() does not wait", broken),
+    explored_by<linearizable_test<sorted_list_program, in_two_blocks>, askers, tm::detail::dctl>(
+        "seeded:tm-two-blocks", "an insert that looks in one block and writes in another", broken),
+    explored_by<linearizable_test<vector_program>, askers, no_validation>(
+        "seeded:tm-vector-no-validation", "a vector under a commit that does not look at what was read", broken),
+    explored_by<handing_test<2, 2>, 2, untold>("seeded:tm-untold", "a commit that wakes nobody", broken),
+    explored_by<handing_test<2, 2>, 2, blind>("seeded:tm-blind-sleep", "retry() does not look again before it sleeps",
+                                              broken),
+};
+
+}  // namespace
+
+std::span<const exploration> tm_seeded_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/document/abort_ends.hpp"
+
+#include "observe/document/end_groups.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+void print_abort_ends(std::FILE* out, const std::vector<abort_end>& ends) {
+  constexpr std::size_t max_shown = 5;
+  if (ends.empty()) return;
+  std::fprintf(out, "\nWhat attempts did when they ended, as a share of the sampled aborts\n");
+  for (const end_group& group : groups_of(ends)) {
+    std::fprintf(out, "  by %s\n", group.by);
+    for (std::size_t i = 0; i < group.shares.size() && i < max_shown; ++i)
+      std::fprintf(out, "%8.1f %%  %s\n", 100 * group.shares[i].second, group.shares[i].first.c_str());
+    if (group.shares.size() > max_shown)
+      std::fprintf(out, "            ... and %zu more\n", group.shares.size() - max_shown);
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

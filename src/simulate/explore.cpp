@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate/explore.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <sstream>
+
+#include "base/bad_input.hpp"
+#include "base/words.hpp"
+#include "simulate/simulate.hpp"
+#include "symbols/code_place.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::bad_input;
+using base::join;
+using base::nearest;
+using base::parse_number;
+using base::unknown;
+using base::words;
+
+namespace {
+
+constexpr unsigned cores_of_tests = 8;
+
+struct order_name {
+  const char* word;
+  sim::schedule_order order;
+};
+constexpr order_name orders[] = {{"random", sim::schedule_order::random},
+                                 {"priorities", sim::schedule_order::priorities},
+                                 {"delay-bounded", sim::schedule_order::delay_bounded},
+                                 {"round-robin", sim::schedule_order::round_robin}};
+
+constexpr const char* store_buffers_word = "store-buffers";
+
+struct probe_name {
+  const char* word;
+  sim::probe bit;
+};
+constexpr probe_name probes[] = {{"spurious-aborts", sim::spurious_aborts},
+                                 {"tight-capacity", sim::tight_capacity},
+                                 {"weak-exchanges", sim::weak_exchanges},
+                                 {"spurious-wakes", sim::spurious_wakes},
+                                 {"late-subscription", sim::late_subscription}};
+
+sim::image_request request_on_ideal_machine() {
+  try {
+    sim::image_request request;
+    request.path = sim::image_file("explorations");
+    request.model = machine_of_tests().model;
+    return request;
+  } catch (const sim::image_error& error) {
+    throw bad_input(error.what());
+  }
+}
+
+}  // namespace
+
+sim::machine ideal_machine() {
+  try {
+    return sim::load_machine("ideal");
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+}
+
+sim::machine machine_of_tests() {
+  sim::machine made = ideal_machine();
+  made.model.core_sockets = 1;
+  made.model.core_cores = cores_of_tests;
+  return made;
+}
+
+std::vector<exploration_test> exploration_tests() {
+  sim::image_request request;
+  try {
+    request = request_on_ideal_machine();
+  } catch (const bad_input&) {
+    return {};
+  }
+  std::vector<exploration_test> tests;
+  for (const sim::listed_test& one : sim::run_image(request).tests) {
+    tests.push_back({one.name, one.summary, one.expected});
+  }
+  return tests;
+}
+
+std::string schedule_kind::order_word() const {
+  for (const order_name& one : orders) {
+    if (order == one.order) return one.word;
+  }
+  throw std::logic_error("an order without a name");
+}
+
+words schedule_kind::probe_words() const {
+  words names;
+  for (const probe_name& one : simulate::probes) {
+    if ((probes & one.bit) != 0) names.emplace_back(one.word);
+  }
+  return names;
+}
+
+std::string schedule_kind::text() const {
+  std::string text = order_word();
+  if (store_buffers) text += std::string("+") + store_buffers_word;
+  for (const std::string& probe : probe_words()) text += "+" + probe;
+  return text;
+}
+
+void schedule_kind::add(const std::string& mode) {
+  words names{store_buffers_word};
+  for (const probe_name& one : simulate::probes) {
+    if (mode == one.word) {
+      probes |= one.bit;
+      return;
+    }
+    names.emplace_back(one.word);
+  }
+  if (mode != store_buffers_word) throw bad_input(unknown("mode", mode, names));
+  store_buffers = true;
+}
+
+bool exploration_test::has_to_fail(const schedule_kind& how) const {
+  constexpr std::string_view only_with = "broken-with-";
+  if (!expected.starts_with(only_with)) return expected == "broken";
+  schedule_kind wanted;
+  wanted.add(expected.substr(only_with.size()));
+  return (!wanted.store_buffers || how.store_buffers) && (wanted.probes & how.probes) == wanted.probes;
+}
+
+schedule_kind parse_kind(const std::string& text) {
+  std::istringstream parts(text);
+  std::string part;
+  std::getline(parts, part, '+');
+  words names;
+  for (const order_name& one : orders) names.emplace_back(one.word);
+  const auto order = std::find(names.begin(), names.end(), part);
+  if (order == names.end()) throw bad_input("--order: " + unknown("order", part, names));
+  schedule_kind kind;
+  kind.order = orders[order - names.begin()].order;
+  while (std::getline(parts, part, '+')) kind.add(part);
+  return kind;
+}
+
+std::string schedule_key::text() const { return test + "@" + kind.text() + "@" + std::to_string(seed); }
+
+std::string unknown_test(const std::string& name, const words& names) {
+  const std::string meant = nearest(name, names);
+  return "unknown test '" + name + "'; txsync list tests names them" +
+         (meant.empty() ? "" : " (did you mean '" + meant + "'?)");
+}
+
+schedule_key parse_key(const std::string& text) {
+  const std::size_t last = text.rfind('@');
+  const std::size_t middle = last == std::string::npos || last == 0 ? last : text.rfind('@', last - 1);
+  schedule_key key;
+  if (last == std::string::npos || middle == std::string::npos || middle == last ||
+      !parse_number(text.substr(last + 1), std::numeric_limits<std::uint64_t>::max(), key.seed)) {
+    throw bad_input("'" + text + "' is not a key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
+  }
+  key.test = text.substr(0, middle);
+  key.kind = parse_kind(text.substr(middle + 1, last - middle - 1));
+  return key;
+}
+
+void check_test(const schedule_key& key) {
+  words names;
+  for (const exploration_test& one : exploration_tests()) {
+    if (one.name == key.test) return;
+    names.push_back(one.name);
+  }
+  if (names.empty()) throw bad_input("this build of txsync has no simulated machine");
+  throw bad_input(unknown_test(key.test, names));
+}
+
+sim::image_request exploration_request(const schedule_key& first, std::uint64_t count) {
+  sim::image_request request = request_on_ideal_machine();
+  request.arguments = {first.test, std::to_string(first.seed), std::to_string(count)};
+  request.order = first.kind.order;
+  request.store_buffers = first.kind.store_buffers;
+  request.probes = first.kind.probes;
+  request.max_steps = max_test_steps;
+  request.failure_is_a_result = true;
+  return request;
+}
+
+std::string complaint_of(const sim::image_result& seen, const std::string& image) {
+  if (seen.signal != 0) return std::string("the simulation was ended by a signal: ") + strsignal(seen.signal);
+  if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
+  return symbols::with_places(symbols::module_symbols(image), seen.failure);
+}
+
+std::string exploration_plan::text() const {
+  words texts;
+  for (const schedule_kind& kind : kinds) texts.push_back(kind.text());
+  return join(texts);
+}
+
+void begin_document(observe::document& into, const exploration_plan& plan, const sim::machine& machine) {
+  into.machine = machine_object(machine);
+  into.started.clear();
+  observe::json& told = into.more["explore"];
+  for (const schedule_kind& kind : plan.kinds) told["orders"].push_back(kind.order_word());
+  const schedule_kind& any = plan.kinds.front();
+  told["store_buffers"] = any.store_buffers;
+  if (const words names = any.probe_words(); !names.empty()) told["probes"] = names;
+  told["schedules"] = plan.schedules;
+  told["steps"] = plan.steps;
+  told["tests"] = observe::json::array();
+}
+
+void add_to_document(observe::document& into, const exploration_result& result) {
+  observe::json test = {{"point", into.points.size()}};
+  if (result.seeded) test["seeded"] = true;
+  test["right"] = result.right;
+  if (result.failing) {
+    test["complaint"] = result.complaint;
+    test["again"] = result.again;
+  }
+  into.more["explore"]["tests"].push_back(std::move(test));
+  observe::point point;
+  point.workload = "explore";
+  point.placement = "none";
+  point.subject = result.subject;
+  point.metric = "schedules";
+  point.unit = "schedules";
+  point.params["order"] = result.order;
+  if (result.error.empty()) {
+    point.params["found"] = result.failing ? "a fault" : "nothing";
+    point.values = {static_cast<double>(result.schedules)};
+  } else {
+    point.faults = {result.error};
+  }
+  if (result.failing) point.key = result.key.text();
+  into.points.push_back(std::move(point));
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of the built-in tests and of programs on the simulated machine: which tests there are, how they run, and
+// keys that repeat one schedule.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/words.hpp"
+#include "observe/document/document.hpp"
+#include "sim/host/image.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+
+/// The machine for schedules of programs: one without limits and interrupts. Throws bad_input.
+sim::machine ideal_machine();
+/// The machine for those of tests: the same with fewer cores.
+sim::machine machine_of_tests();
+
+/// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
+struct schedule_kind {
+  sim::schedule_order order = sim::schedule_order::random;
+  bool store_buffers = false;
+  unsigned probes = 0;  ///< bits of sim::probe
+
+  std::string text() const;
+  /// "random".
+  std::string order_word() const;
+  base::words probe_words() const;
+  /// Adds a mode by its name: "store-buffers", or a probe. Throws bad_input.
+  void add(const std::string& mode);
+};
+/// "random", "priorities", "delay-bounded" or "round-robin", and modes; throws bad_input.
+schedule_kind parse_kind(const std::string& text);
+
+struct exploration_test {
+  std::string name;
+  std::string summary;
+  std::string expected;  ///< "right", "broken", or "broken-with-MODE", which is right without that mode
+
+  /// Whether an exploration of this kind has to find the fault that the test is seeded with.
+  bool has_to_fail(const schedule_kind& how) const;
+};
+
+/// The tests of the image; none if this txsync has no simulated machine.
+std::vector<exploration_test> exploration_tests();
+
+/// One schedule of one test, or of a program: TEST@ORDER[+MODE]@SEED.
+struct schedule_key {
+  std::string test;  ///< a program's file name
+  schedule_kind kind;
+  std::uint64_t seed = 1;
+
+  std::string text() const;
+};
+/// Complains of a test that is not among `names`, which are too many for one line.
+std::string unknown_test(const std::string& name, const base::words& names);
+/// Throws bad_input, but not if the test does not exist.
+schedule_key parse_key(const std::string& text);
+/// Throws bad_input if the key names no built-in test.
+void check_test(const schedule_key& key);
+
+constexpr std::uint64_t max_test_steps = 20'000;  ///< of one schedule; a longer one is a livelock
+
+/// The request for `count` schedules from the key's on. The machine has no limits and interrupts: only the order
+/// differs.
+sim::image_request exploration_request(const schedule_key& first, std::uint64_t count);
+
+/// What was wrong with a run, in one line: the test's own words, or why the simulation could not go on.
+std::string complaint_of(const sim::image_result& seen, const std::string& image);
+
+/// The result of exploring one test, or one program.
+struct exploration_result {
+  std::string subject;
+  std::string order;
+  std::uint64_t schedules = 0;
+  double seconds = 0;
+  bool failing = false;
+  bool seeded = false;         ///< it has a fault that this kind of exploration has to find
+  bool right = true;           ///< the result is the expected one
+  std::string complaint = {};  ///< if it is failing
+  schedule_key key;
+  std::string again = {};  ///< the command that repeats the schedule that failed
+  std::string error = {};  ///< why it could not be explored; then the rest has no meaning
+};
+
+/// How schedules are made, and how many of each test at most.
+struct exploration_plan {
+  std::vector<schedule_kind> kinds = {};  ///< used in turns; their modes are the same
+  std::uint64_t schedules = 0;
+  std::uint64_t steps = 0;  ///< of one schedule
+
+  std::string text() const;  ///< the kinds
+};
+/// Puts the plan into the document, and the machine in place of this one.
+void begin_document(observe::document& into, const exploration_plan& plan, const sim::machine& machine);
+/// Adds a result after the existing ones.
+void add_to_document(observe::document& into, const exploration_result& result);
+
+// ---- programs that txsync-c++ has built; each schedule runs in a process of its own
+
+constexpr std::uint64_t default_program_steps = 10'000'000;
+constexpr std::uint64_t max_program_steps = 1'000'000'000'000;
+
+struct program_exploration {
+  base::words command;
+  std::string name;  ///< of its file
+  std::string path;
+  std::uint64_t max_steps = default_program_steps;  ///< of one schedule
+};
+/// Throws bad_input if no such program could run.
+program_exploration program_to_explore(const base::words& command);
+
+/// Runs its schedules from that seed on, as many at a time as there are processors. It stops at the first that does not
+/// end with exit status 0. It stops early when stop_on_signal is asked, and throws sim::image_error if that happens
+/// within a schedule.
+exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
+/// The request for its schedules of that kind, one for each request.seed.
+sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind);
+/// What was wrong with one; empty if it ended with exit status 0.
+std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

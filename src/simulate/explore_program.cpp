@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of a program that txsync-c++ has built. Each is a complete run, in a process of its own, which has to end
+// with exit status 0.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/bad_input.hpp"
+#include "base/stop_on_signal.hpp"
+#include "base/words.hpp"
+#include "launch/executable.hpp"
+#include "simulate/explore.hpp"
+#include "simulate/simulate.hpp"
+#include "symbols/code_place.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+using base::bad_input;
+using base::command_line;
+using base::stop_on_signal;
+using base::words;
+
+namespace {
+
+/// How many choices a schedule of it has: those of a schedule without change points.
+std::uint64_t choices_of(sim::image_request request) {
+  request.order = sim::schedule_order::delay_bounded;
+  request.seed = 0;
+  request.choices = std::uint64_t{1} << 40;  // so that none is drawn during the run
+  constexpr std::uint64_t least = 16;
+  return std::max(least, sim::run_image(request).number(sim::number_record::choices));
+}
+
+std::string again_by(const program_exploration& what, const schedule_key& key) {
+  words line{"txsync", "replay", key.text()};
+  if (what.max_steps != default_program_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
+  line.emplace_back("--");
+  line.insert(line.end(), what.command.begin(), what.command.end());
+  return command_line(line);
+}
+
+}  // namespace
+
+program_exploration program_to_explore(const words& command) {
+  try {
+    const std::string path = simulated_program(command);
+    return {.command = command, .name = path.substr(path.rfind('/') + 1), .path = path};
+  } catch (const launch::cannot_start& error) {
+    throw bad_input(error.what());
+  }
+}
+
+sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind) {
+  sim::image_request request;
+  request.model = ideal_machine().model;
+  request.path = what.path;
+  request.arguments = {what.command.begin() + 1, what.command.end()};
+  request.order = kind.order;
+  request.store_buffers = kind.store_buffers;
+  request.probes = kind.probes;
+  request.max_steps = what.max_steps;
+  request.choices = 1;
+  request.runs_alone = true;
+  request.failure_is_a_result = true;
+  const bool has_points =
+      kind.order == sim::schedule_order::priorities || kind.order == sim::schedule_order::delay_bounded;
+  if (has_points) request.choices = choices_of(request);
+  return request;
+}
+
+std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path) {
+  if (seen.failure.empty() && seen.signal == 0 && seen.status == 0) return "";
+  std::string complaint = "exit status " + std::to_string(seen.status);
+  if (!seen.failure.empty() || seen.signal != 0) complaint = complaint_of(seen, path);
+  const std::string said = seen.last_message();
+  return said.empty() ? complaint : complaint + "; it said: " + said;
+}
+
+namespace {
+
+/// Schedules that run side by side, each on a processor of its own. The result is as if they ran one after the other:
+/// the first that fails.
+class schedules_at_once {
+ public:
+  schedules_at_once(const program_exploration& what, const std::vector<schedule_kind>& kinds, std::uint64_t seed,
+                    std::uint64_t count)
+      : what_(what), seed_(seed), until_(count) {
+    for (const schedule_kind& kind : kinds) {
+      requests_.push_back(program_schedules(what, kind));
+      requests_.back().stop = stop_on_signal::asked;
+    }
+  }
+
+  void run() {
+    std::vector<std::thread> workers(std::max(1U, std::thread::hardware_concurrency()));
+    for (std::thread& one : workers) one = std::thread([this] { work(); });
+    for (std::thread& one : workers) one.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : until_ + 1; }
+  /// The number of the first that failed. It has no meaning if complaint() is empty.
+  std::uint64_t failing() const { return until_; }
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  void work() {
+    try {
+      for (std::uint64_t mine = next_++; mine < until_ && !stop_on_signal::asked(); mine = next_++) {
+        sim::image_request request = requests_[mine % requests_.size()];
+        request.seed = seed_ + mine;
+        const std::string complaint = complaint_of_schedule(sim::run_image(request), what_.path);
+        ++ran_;
+        const std::lock_guard guard(end_);
+        if (complaint.empty() || mine >= until_) continue;
+        until_ = mine;
+        complaint_ = complaint;
+      }
+    } catch (const sim::image_error&) {
+      const std::lock_guard guard(end_);
+      if (!error_) error_ = std::current_exception();
+      until_ = 0;
+    }
+  }
+
+  const program_exploration& what_;
+  std::uint64_t seed_;
+  std::vector<sim::image_request> requests_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> ran_{0};
+  std::mutex end_;  ///< guards what follows, for writing
+  std::atomic<std::uint64_t> until_;
+  std::string complaint_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<schedule_kind>& kinds = plan.kinds;
+  schedules_at_once all(what, kinds, seed, plan.schedules);
+  all.run();
+  exploration_result result{.subject = what.name, .order = plan.text(), .key = {}};
+  result.schedules = all.ran();
+  result.complaint = all.complaint();
+  result.failing = !result.complaint.empty();
+  result.right = !result.failing;
+  if (result.failing) {
+    result.key = {what.name, kinds[all.failing() % kinds.size()], seed + all.failing()};
+    result.again = again_by(what, result.key);
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiments of `txsync lab`: their runs, and their part of the document.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/evaluate.hpp"
+#include "experiments/experiment.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::simulate {
+
+/// An experiment that was run.
+struct lab_result {
+  const experiments::experiment* of;
+  sim::machine machine;  ///< with the experiment's changes
+  experiments::results results;
+  std::vector<experiments::comparison> comparisons;
+  std::vector<std::string> faults;  ///< points that failed the workload's own check
+  bool interrupted = false;
+};
+
+/// Simulates every point. Throws bad_input if that is impossible.
+lab_result run_experiment(const experiments::experiment& of, const std::string& image, std::uint64_t seed);
+
+/// The source of the number: "paper" or "formula".
+const char* paper_word(const experiments::comparison& one) noexcept;
+
+/// Adds member `lab` to the document. The points are added after the existing ones.
+void add_to_document(observe::document& document, const std::vector<lab_result>& all);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::simulate
