@@ -39,7 +39,7 @@ void put_document(observe::document& into, const options& what, const result& se
   for (std::size_t i = 1; i < what.command.size(); ++i) arguments += (i == 1 ? "" : " ") + what.command[i];
   if (!arguments.empty()) point.params["args"] = arguments;
   point.threads = std::max(1u, seen.threads);
-  point.place = "none";
+  point.placement = "none";
   point.subject = policy;
   point.metric = "wall time";
   point.unit = "s";
