@@ -38,6 +38,7 @@ function(txsync_floor name backend)
   if(backend STREQUAL "virtual" AND TXSYNC_SIM_TOOLCHAIN)
     txsync_floor_objects(txsync_${name}_simulated ${backend} ${ARGN})
     txsync_simulate(txsync_${name}_simulated)
+    txsync_precompile(simulated txsync_${name}_simulated)
   endif()
 endfunction()
 

@@ -19,10 +19,10 @@ function(txsync_precompile group target)
   endif()
 endfunction()
 
-# txsync_precompiled(GROUP LIBRARY|PROGRAM [OPTIONS option...] [LIBRARIES library...] [HEADERS header...]): a group, of
-# what becomes parts of libraries, or of programs. HEADERS come on top of the standard library's.
+# txsync_precompiled(GROUP LIBRARY|PROGRAM [OPTIONS option...] [LIBRARIES library...] [FIRST header] [HEADERS header...]):
+# a group, of what becomes parts of libraries, or of programs. HEADERS come on top of the standard library's.
 function(txsync_precompiled group kind)
-  cmake_parse_arguments(arg "" "" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
+  cmake_parse_arguments(arg "" "FIRST" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
   if(NOT TXSYNC_PRECOMPILE_HEADERS OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR TARGET txsync_headers_${group})
     return()
   endif()
@@ -37,5 +37,5 @@ function(txsync_precompiled group kind)
   endif()
   target_compile_options(txsync_headers_${group} PRIVATE ${TXSYNC_COMPILE_OPTIONS} ${arg_OPTIONS})
   target_link_libraries(txsync_headers_${group} PRIVATE Threads::Threads ${arg_LIBRARIES})
-  target_precompile_headers(txsync_headers_${group} PRIVATE ${TXSYNC_STANDARD_HEADERS} ${arg_HEADERS})
+  target_precompile_headers(txsync_headers_${group} PRIVATE ${arg_FIRST} ${TXSYNC_STANDARD_HEADERS} ${arg_HEADERS})
 endfunction()
