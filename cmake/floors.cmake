@@ -25,14 +25,20 @@ function(txsync_fast_to_compile target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 18)
 endfunction()
 
+txsync_precompiled(floors LIBRARY)
+
 # txsync_floor(NAME BACKEND SOURCES...): an object of the floor for one back end. The target is txsync_NAME_BACKEND, built
 # when something needs it: who only wants the library compiles nothing for the other back ends.
 # What is for the virtual back end exists once more as txsync_NAME_simulated, compiled for the simulated machine.
 function(txsync_floor name backend)
   txsync_floor_objects(txsync_${name}_${backend} ${backend} ${ARGN})
+  if(NOT TXSYNC_BACKEND_OPTIONS_${backend})
+    txsync_precompile(floors txsync_${name}_${backend})
+  endif()
   if(backend STREQUAL "virtual" AND TXSYNC_SIM_TOOLCHAIN)
     txsync_floor_objects(txsync_${name}_simulated ${backend} ${ARGN})
     txsync_simulate(txsync_${name}_simulated)
+    txsync_precompile(simulated txsync_${name}_simulated)
   endif()
 endfunction()
 
@@ -53,6 +59,7 @@ function(txsync_image name)
     target_sources(txsync_sim_${name} PRIVATE $<TARGET_OBJECTS:txsync_${floor}_simulated>)
   endforeach()
   txsync_simulate(txsync_sim_${name})
+  txsync_precompile(simulated txsync_sim_${name})
   target_include_directories(txsync_sim_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${TXSYNC_BACKEND_INCLUDE_virtual} ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(txsync_sim_${name} PRIVATE ${TXSYNC_COMPILE_OPTIONS})
   set_target_properties(txsync_sim_${name} PROPERTIES OUTPUT_NAME txsync-sim-${name} RUNTIME_OUTPUT_DIRECTORY ${TXSYNC_SIM_PARTS})

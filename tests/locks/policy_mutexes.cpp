@@ -20,6 +20,7 @@
 #include "../observe/site_totals.hpp"
 #include "../sanitizers.hpp"
 #include "harness/budget.hpp"
+#include "harness/threads.hpp"
 #include "locks_under_test.hpp"
 #include "scenarios/exclusion.hpp"
 
@@ -65,14 +66,6 @@ void use_once(policy_mutex& lock) {
   EXPECT_TRUE(lock.is_held());
   lock.unlock();
   EXPECT_FALSE(lock.is_held());
-}
-
-/// What `body` answers in another thread.
-template <class Body>
-bool elsewhere(Body body) {
-  bool answer = false;
-  std::thread([&] { answer = body(); }).join();
-  return answer;
 }
 
 /// A place and what locks of it are.

@@ -15,6 +15,7 @@
 #include <txsync/speculate/warming.hpp>
 
 #include "harness/budget.hpp"
+#include "harness/threads.hpp"
 #include "locks/backoff.hpp"
 #include "locks_under_test.hpp"
 #include "scenarios/exclusion.hpp"
@@ -65,14 +66,6 @@ using shared_timed_locks =
                    txsync::elided_shared<txsync::shared_mutex>, txsync::elided_shared<txsync::occ_rwlock>>;
 using shared_timed_locks_and_controls = with_controls<shared_timed_locks, std::shared_timed_mutex>::types;
 TYPED_TEST_SUITE(SharedTimedLocks, shared_timed_locks_and_controls);
-
-/// What `body` answers in another thread.
-template <class Body>
-bool elsewhere(Body body) {
-  bool answer = false;
-  std::thread([&] { answer = body(); }).join();
-  return answer;
-}
 
 TYPED_TEST(TimedLocks, AreTimedLockable) {
   static_assert(timed_lockable<TypeParam>);
@@ -178,7 +171,7 @@ TYPED_TEST(OurTimedLocks, TakeTheExtremesOfClocks) {
     EXPECT_TRUE(lock.try_lock_until(time)) << "free: a try is enough";
     std::atomic<bool> got{false};
     if (to_come) {
-      std::thread waiter([&] { got = lock.try_lock_until(time); });
+      std::thread waiter = start([&] { got = lock.try_lock_until(time); });
       let_others_park();
       EXPECT_FALSE(got);
       lock.unlock();
@@ -214,7 +207,7 @@ TEST(ConditionVariable, TakesTheExtremesOfClocks) {
     }
     bool told = false;
     unsigned looks = 0;
-    std::thread teller([&] {
+    std::thread teller = start([&] {
       let_others_park();
       const std::lock_guard tell(mutex);
       told = true;

@@ -231,7 +231,7 @@ struct counted_hash {
 };
 
 constexpr int churned = 256;
-constexpr int churns = 20 * rounds;
+constexpr int churns = (under_tsan ? 5 : 20) * rounds;
 
 /// Entries come and go in a map. Answers how many there were at a time, at most.
 int max_in_churn() {

@@ -32,7 +32,7 @@ usage: $self [OPTIONS OF GCC] FILE...
 END
 }
 
-verbose=0 keep=0 audit=1 made= runtime= stage=link output= language= dependencies= target=
+verbose=0 keep=0 audit=1 made= runtime= stage=link output= language= dependencies= target= forced=1
 flags=() inputs=() libraries=() floors=()
 declare -A source_of=()  # of the objects that a link compiles itself
 
@@ -77,7 +77,11 @@ parse() {
       -l* | -L* | -Wl,*) libraries+=("$word") ;;
       -MF) dependencies=${1:?-MF wants a file} flags+=("$word" "$1"); shift ;;
       -MT) target=${1:?-MT wants a name} flags+=("$word" "$1"); shift ;;
-      -D | -U | -include | -iquote | -idirafter | -MQ | --param | -Xlinker | -aux-info)
+      -include)
+        # CMake's precompiled header must be the first one, so it includes the forced one itself (cmake/precompiled.cmake).
+        [[ ${1:-} != */cmake_pch.hxx ]] || forced=
+        flags+=("$word" "${1:?$word wants a word after it}"); shift ;;
+      -D | -U | -iquote | -idirafter | -MQ | --param | -Xlinker | -aux-info)
         flags+=("$word" "${1:?$word wants a word after it}"); shift ;;
       -) inputs+=("$word") ;;
       -*) flags+=("$word") ;;
@@ -90,7 +94,8 @@ recipe() {
   local optimize=-O2 word
   for word in ${flags[@]+"${flags[@]}"}; do [[ $word != -O* ]] || optimize=; done
   printf '%s\n' ${optimize:+"$optimize"} -fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan -fno-pie -fno-stack-protector \
-    -fcf-protection=none -U_FORTIFY_SOURCE "-fplugin=$parts/txsync-hooks.so" -include "$parts/forced.h"
+    -fcf-protection=none -U_FORTIFY_SOURCE "-fplugin=$parts/txsync-hooks.so"
+  [[ -z $forced ]] || printf '%s\n' -include "$parts/forced.h"
 }
 
 is_source() { [[ $1 == - || -n $language || $1 =~ \.(c|C|cc|cp|cpp|CPP|cxx|c\+\+|i|ii)$ ]]; }
@@ -100,11 +105,13 @@ compile() {
   local source=$1 object=$2
   [[ $source != *.[sS] ]] || refuse "$source" "the simulated machine sees no memory access of assembly"
   run "$compiler" "${options[@]}" ${flags[@]+"${flags[@]}"} ${language:+-x "$language"} -c "$source" -o "$object" || exit
-  run objcopy --redefine-syms="$parts/symbols.map" --add-symbol txsync_audited=0,local "$object" || die "objcopy failed on $object"
-  [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --accesses --source "$source" "$object" || {
-    rm -f "$object"
-    exit 1
-  }
+  if [[ $language != *-header ]]; then
+    run objcopy --redefine-syms="$parts/symbols.map" --add-symbol txsync_audited=0,local "$object" || die "objcopy failed on $object"
+    [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --accesses --source "$source" "$object" || {
+      rm -f "$object"
+      exit 1
+    }
+  fi
   # A new recipe requires new objects.
   [[ -z $dependencies || ! -e $dependencies ]] \
     || echo "${target:-$object}: $0 $here/txsync-audit $parts/txsync-hooks.so $parts/symbols.map" >> "$dependencies"

@@ -11,18 +11,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "budget.hpp"
+#include "threads.hpp"
 
 namespace conformance {
 
 inline constexpr int all_is_well = 7;
 
 /// The status of a child that runs body(). One that hangs ends by SIGALRM, and so do its own children; -1: no child.
-template <class Body>
-int run_child(std::chrono::milliseconds limit, Body body) {
+inline int run_child(std::chrono::milliseconds limit, body_ref<void> body) {
   const pid_t child = fork();
   if (child < 0) return -1;
   if (child == 0) {
@@ -38,8 +39,7 @@ int run_child(std::chrono::milliseconds limit, Body body) {
 }
 
 /// Whether the child that runs body() comes to its end.
-template <class Body>
-testing::AssertionResult child_succeeds(Body body) {
+inline testing::AssertionResult child_succeeds(body_ref<void> body) {
   const int status = run_child(std::chrono::seconds(20), body);
   if (WIFEXITED(status) && WEXITSTATUS(status) == all_is_well) return testing::AssertionSuccess();
   const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
@@ -47,8 +47,7 @@ testing::AssertionResult child_succeeds(Body body) {
 }
 
 /// Whether it does not, within a time in which others do a hundred times.
-template <class Body>
-testing::AssertionResult child_hangs(Body body) {
+inline testing::AssertionResult child_hangs(body_ref<void> body) {
   const int status = run_child(std::chrono::milliseconds(150), body);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the child does not hang, status " << status;
@@ -77,23 +76,18 @@ struct turn<Lock> {
 };
 
 /// Threads that run body(), and have most probably come as far as they can.
-template <class Body>
-std::vector<std::thread> start_waiting(unsigned count, Body body) {
+inline std::vector<std::thread> start_waiting(unsigned count, const std::function<void()>& body) {
   std::atomic<unsigned> started{0};
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < count; ++i) {
-    threads.emplace_back([&started, body] {
+    threads.push_back(start([&started, body] {
       started.fetch_add(1);
       body();
-    });
+    }));
   }
   while (started.load() != count) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return threads;
-}
-
-inline void join(std::vector<std::thread>& threads) {
-  for (std::thread& one : threads) one.join();
 }
 
 /// In the child, which has given up what the forking thread held.
@@ -108,18 +102,14 @@ void use(Lock& lock) {
   constexpr unsigned rounds = 200;
   if (under_tsan) return;  // starts none in the child of a fork
   unsigned sum = 0;
-  std::vector<std::thread> all;
-  for (unsigned i = 0; i < threads; ++i) {
-    all.emplace_back([&] {
-      turn<Lock> own{lock};
-      for (unsigned round = 0; round < rounds; ++round) {
-        own.take();
-        ++sum;
-        own.give_up();
-      }
-    });
-  }
-  join(all);
+  run_threads(threads, [&] {
+    turn<Lock> own{lock};
+    for (unsigned round = 0; round < rounds; ++round) {
+      own.take();
+      ++sum;
+      own.give_up();
+    }
+  });
   expect_in_child(sum == threads * rounds);
 }
 
