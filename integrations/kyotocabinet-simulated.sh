@@ -3,7 +3,7 @@
 # Kyoto Cabinet 1.2.79 of Debian's source package, unpatched, built by txsync-c++ and run on the simulated machine: random
 # operations on its tree over its cache by 1, 2, 4 and 8 threads, under each of the locks that the always-abort paper
 # compares. Every value that is read, and all that is left, is checked. With --build it makes the program of
-# bench_kyotocabinet_simulated instead.
+# `txsync lab kyotocabinet` instead.
 set -uo pipefail
 
 # shellcheck source=integrations/lib.sh
@@ -23,8 +23,8 @@ usage: integrations/${0##*/} [--seeds N] [--operations N] [--source DIRECTORY]
 
 Without --source the sources come from Debian's archive, by a list of packages of its own. Every third seed runs under
 the oracle; seeds beyond the first half run in random order.
---build: build/kyotocabinet-simulated/grass; it is not made again where nothing is newer. ./dev bench
-kyotocabinet_simulated runs it.
+--build: build/kyotocabinet-simulated/grass; it is not made again where nothing is newer. txsync lab kyotocabinet
+runs it.
 Environment: TXSYNC_BIN, where txsync-c++ and txsync_plain_model are (build/release/bin).
 Exit status: 0 every value is right, 1 some are not or a run failed, 2 the command line was wrong.
 END

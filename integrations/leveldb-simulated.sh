@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LevelDB 1.23 of Debian's source package, unpatched, built by txsync-c++ and run on the simulated machine: puts and gets
 # by 1, 2, 4 and 8 threads beside its background thread, plain and with all its mutexes elided, and with the locks of
-# leveldb/locks.hpp. Every value is checked. With --build it makes the programs of bench_leveldb_simulated instead.
+# leveldb/locks.hpp. Every value is checked. With --build it makes the programs of `txsync lab leveldb-...` instead.
 set -uo pipefail
 
 # shellcheck source=integrations/leveldb/lib.sh
@@ -21,7 +21,7 @@ usage: integrations/${0##*/} [--seeds N] [--operations N] [--source DIRECTORY]
 Without --source the sources come from Debian's archive, by a list of packages of its own. Every third seed runs under
 the oracle; seeds beyond the first half run in random and in round-robin order too.
 --build: build/leveldb-simulated/leveldb-LOCKS, for the pairs of locks ${locks[*]};
-what is newer than the sources here is not made again. ./dev bench leveldb_simulated runs them.
+what is newer than the sources here is not made again. txsync lab leveldb-fillseq runs them.
 Environment: TXSYNC_BIN, where txsync-c++ and txsync_plain_model are (build/release/bin).
 Exit status: 0 every value is right, 1 some are not or a run failed, 2 the command line was wrong.
 END

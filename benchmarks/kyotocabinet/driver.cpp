@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of Kyoto Cabinet's tree over its cache (GrassDB), through its public interface:
-// integrations/kyotocabinet-simulated.sh makes a simulated program of it, for bench_kyotocabinet_simulated. Writes
-// NAME VALUE lines: to the standard output, or to the file that was given.
+// integrations/kyotocabinet-simulated.sh makes a simulated program of it, for `txsync lab kyotocabinet`. Writes NAME
+// VALUE lines: to the standard output, or to the given file. src/experiments/driver_output.hpp reads them.
 //
 // The operations are those of Kyoto Cabinet's own kcgrasstest, "order -rnd", when it sets records. A random key is set
 // to itself. Every eighth time another operation follows: it sets the key again, appends to it, removes it, reads it

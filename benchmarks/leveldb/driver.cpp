@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of one workload on LevelDB, through its public interface. integrations/leveldb.sh links this with unchanged
 // LevelDB and with the one that has txsync's locks, and bench_leveldb starts both by turns.
-// integrations/leveldb-simulated.sh makes simulated programs of it, for bench_leveldb_simulated. Writes NAME VALUE
-// lines: to standard output, or to the given file. driver_output.hpp reads them.
+// integrations/leveldb-simulated.sh makes simulated programs of it, for `txsync lab leveldb-...`. Writes NAME VALUE
+// lines: to standard output, or to the given file. src/experiments/driver_output.hpp reads them.
 //
 // fillseq and fillrandom are those of LevelDB's db_bench. Each thread writes `count` entries of the same key range to a
 // fresh store, one a batch, not synchronized. The others are mixes of workloads/generators/ycsb.hpp: `count` operations for each

@@ -15,8 +15,8 @@
 
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
+#include "experiments/driver_output.hpp"
 #include "launch/child.hpp"
-#include "leveldb/driver_output.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
 #include "workloads/generators/ycsb.hpp"
@@ -24,6 +24,9 @@
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
+
+using experiments::driver_output;
+using experiments::fills;
 
 constexpr double goal_fillrandom = 1.2;  // at 2 threads
 constexpr double goal_fillseq = 1.1;     // at 2 threads
@@ -112,7 +115,7 @@ void measure(const options& asked, std::vector<cell>& cells) {
     for (cell& here : cells) {
       for (std::size_t i = 0; i < here.all.size(); ++i) {
         series& next = here.all[(i + round) % here.all.size()];
-        next.runs.push_back(parse_driver_output(output_of(asked, here, next.of, asked.seed + round)));
+        next.runs.push_back(experiments::parse_driver_output(output_of(asked, here, next.of, asked.seed + round)));
       }
     }
   }
@@ -122,7 +125,7 @@ void measure(const options& asked, std::vector<cell>& cells) {
 
 std::vector<double> throughput_of(const std::vector<driver_output>& runs) {
   observe::point made;
-  add_runs(made, runs);
+  experiments::add_runs(made, runs);
   return made.values;
 }
 
@@ -139,7 +142,7 @@ observe::point point_of(const options& asked, const cell& here, const series& on
   made.placement = "none";
   made.subject = one.of.subject;
   made.kind = one.of.who;
-  add_runs(made, one.runs);
+  experiments::add_runs(made, one.runs);
   return made;
 }
 
@@ -191,7 +194,7 @@ void print_latencies(const cell& here, std::FILE* out) {
   std::fputc('\n', out);
   for (const series& one : here.all) {
     observe::point point;
-    add_runs(point, one.runs);
+    experiments::add_runs(point, one.runs);
     for (const auto& [operation, seen] : point.latency) {
       std::fprintf(out, "%-17s %-10s", operation.c_str(), one.of.locks);
       for (const auto& [name, ns] : seen.values) std::fprintf(out, " %9.1f", ns / 1000);
@@ -213,7 +216,7 @@ void print_differences(const cell& here, const series& with_ours, std::FILE* out
       const driver_output& ours = with_ours.runs[round];
       const driver_output& theirs = here.as_it_is().runs[round];
       const double seconds = std::min(ours.elapsed_ns, theirs.elapsed_ns) * 1e-9 * moment / moments;
-      ahead.push_back(ended_until(ours, seconds) - ended_until(theirs, seconds));
+      ahead.push_back(experiments::ended_until(ours, seconds) - experiments::ended_until(theirs, seconds));
       at += seconds / static_cast<double>(with_ours.runs.size());
     }
     const observe::summary all = observe::summarize(ahead);

@@ -16,6 +16,18 @@ using experiments::verdict;
 
 constexpr int number_width = 12;
 
+/// What a point does: "arraybench, 500 virtual microseconds a point".
+std::string work_text(const experiment& of) {
+  if (of.whole_program) {
+    const experiments::program& whole = *of.whole_program;
+    return whole.name + ", " + std::to_string(of.operations) + " " + whole.operations_are + ", " +
+           std::to_string(whole.seeds) + (whole.seeds == 1 ? " seed" : " seeds");
+  }
+  if (of.microseconds != 0)
+    return of.workload + ", " + std::to_string(of.microseconds) + " virtual microseconds a point";
+  return of.workload + ", " + std::to_string(of.operations) + " sections a thread and point";
+}
+
 void print_head(std::FILE* out, const simulate::lab_result& one) {
   const experiment& of = *one.of;
   std::fprintf(out, "\n%s: %s\n  %s\n  simulated on %s", of.id.c_str(), of.title.c_str(), of.source.c_str(),
@@ -23,10 +35,7 @@ void print_head(std::FILE* out, const simulate::lab_result& one) {
   for (const experiments::setting& change : of.changes) {
     std::fprintf(out, " with %s = %llu", change.key.c_str(), static_cast<unsigned long long>(change.value));
   }
-  std::fprintf(out, "; %s, %llu %s; %s, %s\n", of.workload.c_str(),
-               static_cast<unsigned long long>(of.microseconds != 0 ? of.microseconds : of.operations),
-               of.microseconds != 0 ? "virtual microseconds a point" : "sections a thread and point",
-               to_string(of.measured), unit_of(of.measured));
+  std::fprintf(out, "; %s; %s, %s\n", work_text(of).c_str(), to_string(of.measured), unit_of(of.measured));
   if (!of.remark.empty()) std::fprintf(out, "  %s\n", of.remark.c_str());
 }
 
@@ -127,8 +136,9 @@ void print_summary(std::FILE* out, const std::vector<simulate::lab_result>& all)
                  count.not_simulated);
   }
   std::fprintf(out,
-               "hit: within 5 percentage points or 15 percent, 2 points of a closed form; a range has no allowance\n"
-               "The simulated machines leave out branch prediction and instruction caches.\n");
+               "hit: within %g percentage points or %g percent, %g points of a closed form; a range has no allowance\n"
+               "The simulated machines leave out branch prediction and instruction caches.\n",
+               experiments::of_papers.points, experiments::of_papers.percent, experiments::of_closed_forms.points);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -78,7 +78,6 @@ experiment array_bench(const char* letter, const char* words, std::uint64_t writ
       .along = {by_threads, "threads", all_cores},
       .variants = subjects_of_the_paper({{"ints", std::uint64_t{1} << 20}, {"writes", writes}, {"contention", high}}),
       .facts = {},
-      .percent_off = 15,
   };
   if (high != 0) {
     const std::vector<setting> opt = {

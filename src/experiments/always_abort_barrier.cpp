@@ -34,7 +34,7 @@ experiment table_1() {
       .along = {by_threads, "threads", {1, 2, 4, 8, 12, 16}},
       .variants = {},
       .facts = {},
-      .percent_off = 3,
+      .allowed = of_table_1,
       .cold = true,
       .remark =
           "Matrices are random. They have a sixteenth of the rows of the paper's, with their parallelism and elements "

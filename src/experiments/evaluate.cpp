@@ -31,12 +31,19 @@ class curves {
   curves(const experiment& of, const results& with) : of_(of), with_(with) {}
 
   number value(const std::string& variant, std::uint64_t at, quantity what) const {
-    const auto* const curve = curve_of(variant);
-    if (curve == nullptr) return std::nullopt;
-    for (std::size_t place = 0; place < curve->size(); ++place) {
-      if (of_.along.positions[place] == at) return point_value((*curve)[place], what);
-    }
-    return std::nullopt;
+    const observe::point* const one = point_of(variant, at);
+    return one != nullptr ? number_of(what, *one, with_.mhz) : std::nullopt;
+  }
+
+  /// If both were run with the same seeds: the median of the ratios by seed.
+  number ratio(const fact& one, quantity what) const {
+    const std::uint64_t beside_at = one.beside_at.value_or(one.at);
+    const observe::point* const mine = point_of(one.variant, one.at);
+    const observe::point* const other = point_of(one.beside, beside_at);
+    const bool by_seed = what == quantity::throughput && mine != nullptr && other != nullptr &&
+                         mine->values.size() > 1 && mine->values.size() == other->values.size();
+    if (by_seed) return observe::summarize(observe::ratios(mine->values, other->values)).median;
+    return divided(value(one.variant, one.at, what), value(one.beside, beside_at, what));
   }
 
   /// Where the curve first reaches the level; infinite if it never does.
@@ -57,6 +64,16 @@ class curves {
   }
 
  private:
+  /// Null if it was not simulated.
+  const observe::point* point_of(const std::string& variant, std::uint64_t at) const {
+    const auto* const curve = curve_of(variant);
+    if (curve == nullptr) return nullptr;
+    for (std::size_t place = 0; place < curve->size(); ++place) {
+      const std::optional<observe::point>& one = (*curve)[place];
+      if (of_.along.positions[place] == at) return one ? &*one : nullptr;
+    }
+    return nullptr;
+  }
   const std::vector<std::optional<observe::point>>* curve_of(const std::string& variant) const {
     for (std::size_t i = 0; i < of_.variants.size(); ++i) {
       if (of_.variants[i].name == variant) return &with_.points[i];
@@ -78,7 +95,11 @@ number simulated(const experiment& of, const results& with, const fact& one) {
     case reading::value:
       return all.value(one.variant, one.at, what);
     case reading::ratio:
-      return divided(all.value(one.variant, one.at, what), all.value(one.beside, one.beside_at.value_or(one.at), what));
+      return all.ratio(one, what);
+    case reading::gain: {
+      const number ratio = all.ratio(one, what);
+      return ratio ? number(100 * (*ratio - 1)) : std::nullopt;
+    }
     case reading::excess:
       return beyond(all.value(one.variant, one.at, what), all.value(one.beside, one.at, what));
     case reading::crossing:
@@ -91,7 +112,7 @@ number simulated(const experiment& of, const results& with, const fact& one) {
 
 bool is_in_points(const experiment& of, const fact& one) {
   const quantity what = one.what.value_or(of.measured);
-  return one.read == reading::value && unit_of(what)[0] == '%';
+  return one.read == reading::gain || (one.read == reading::value && unit_of(what)[0] == '%');
 }
 
 }  // namespace
@@ -108,12 +129,24 @@ std::optional<double> number_of(quantity what, const observe::point& one, double
     case quantity::aborted_cycles:
       return percent(cycles.aborted, cycles.transactional + cycles.aborted);
     case quantity::throughput:
-      return one.values.front();
+      return observe::summarize(one.values).median;
     case quantity::attempt_cycles:
       if (attempts.attempts == 0) return std::nullopt;
       return static_cast<double>(cycles.transactional + cycles.aborted) / static_cast<double>(attempts.attempts);
     case quantity::cycles_each:
-      return one.threads * mhz * 1e6 / one.values.front();
+      return one.threads * mhz * 1e6 / observe::summarize(one.values).median;
+    case quantity::attempts_a_commit:
+      if (attempts.commits == 0) return std::nullopt;
+      return static_cast<double>(attempts.attempts) / static_cast<double>(attempts.commits);
+    case quantity::conflict_aborts: {
+      std::uint64_t conflicts = 0;
+      std::uint64_t all = 0;
+      for (const auto& [cause, count] : attempts.aborts) {
+        all += count;
+        if (cause == "conflict") conflicts += count;
+      }
+      return percent(conflicts, all);
+    }
   }
   return std::nullopt;
 }
@@ -136,7 +169,7 @@ std::vector<comparison> compare(const experiment& of, const results& with) {
       if (!next.in_points && next.error != 0) next.error *= 100 / nearest;
       // A range already contains the tolerance of a drawing or a sentence, so its bounds get no further allowance.
       const bool one_value = wanted.low == wanted.high;
-      const double allowed = one_value ? (next.in_points ? of.points_off : of.percent_off) : 0;
+      const double allowed = one_value ? (next.in_points ? of.allowed.points : of.allowed.percent) : 0;
       next.how = std::abs(next.error) <= allowed ? verdict::hit : verdict::miss;
     }
     made.push_back(next);
@@ -186,6 +219,8 @@ std::string words_of(const experiment& of, const fact& one) {
     case reading::ratio:
       return one.variant + at + ": " + what + " over that of " + one.beside +
              (one.beside_at ? place(*one.beside_at) : "");
+    case reading::gain:
+      return one.variant + at + ": gain in " + what + " over " + one.beside + ", in percent";
     case reading::excess:
       return one.variant + at + ": " + what + " beyond " + one.beside;
     case reading::crossing:

@@ -19,8 +19,8 @@ struct results {
   std::vector<std::vector<std::optional<observe::point>>> points;
 };
 
-/// The quantity of a point of `txsync sim`; nothing if the point has none (without attempts, for example, no abort
-/// rate).
+/// The quantity of a simulated point, of several runs their median; nothing if the point has none (without attempts, for
+/// example, no abort rate).
 std::optional<double> number_of(quantity what, const observe::point& one, double mhz);
 
 enum class verdict : std::uint8_t { hit, miss, not_simulated };

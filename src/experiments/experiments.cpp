@@ -19,12 +19,17 @@ const char* to_string(quantity what) noexcept {
       return "cycles an attempt";
     case quantity::cycles_each:
       return "cycles an operation";
+    case quantity::attempts_a_commit:
+      return "attempts a commit";
+    case quantity::conflict_aborts:
+      return "aborts that are conflicts";
   }
   return "";
 }
 
 const char* unit_of(quantity what) noexcept {
   if (what == quantity::throughput) return "operations/s";
+  if (what == quantity::attempts_a_commit) return "attempts";
   return what == quantity::cycles_each || what == quantity::attempt_cycles ? "cycles" : "%";
 }
 
@@ -37,7 +42,7 @@ const std::vector<experiment>& all() {
   static const std::vector<experiment> list = [] {
     std::vector<experiment> made;
     for (auto group : {thesis_capacity, thesis_attempts, thesis_locks, thesis_counters, thesis_structures, always_abort,
-                       always_abort_barrier, leveldb, shore_mt, published, closed_form_checks}) {
+                       always_abort_barrier, leveldb, shore_mt, published, closed_form_checks, whole_programs}) {
       std::vector<experiment> part = group();
       made.insert(made.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     }

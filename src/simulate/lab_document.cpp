@@ -40,12 +40,12 @@ class experiment_writer {
  private:
   double scaled(std::uint64_t position) const { return static_cast<double>(position) * of_.along.scale; }
 
-  /// The point as `txsync sim` has it, except for what is read from it here.
+  /// The point as `txsync sim` has it, except for what is read from it here. Of several runs, every throughput stays.
   std::size_t add(observe::point point, double value) {
     point.metric = to_string(of_.measured);
     point.unit = unit_of(of_.measured);
     point.way = of_.measured == experiments::quantity::throughput ? observe::better::higher : observe::better::lower;
-    point.values = {value};
+    if (point.values.size() < 2 || of_.measured != experiments::quantity::throughput) point.values = {value};
     document_.points.push_back(std::move(point));
     return document_.points.size() - 1;
   }
@@ -145,8 +145,8 @@ class experiment_writer {
     const bool has_low = std::isfinite(wanted.low);
     into.goal = has_low ? wanted.low : wanted.high;
     if (wanted.low == wanted.high) {
-      into.rule = row.in_points ? "within " + experiments::digits(of_.points_off) + " points of the goal"
-                                : "within " + experiments::digits(of_.percent_off) + " % of the goal";
+      into.rule = row.in_points ? "within " + experiments::digits(of_.allowed.points) + " points of the goal"
+                                : "within " + experiments::digits(of_.allowed.percent) + " % of the goal";
     } else if (has_low && std::isfinite(wanted.high)) {
       into.rule = "goal <= value <= " + experiments::digits(wanted.high);
     } else {

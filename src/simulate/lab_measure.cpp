@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of `txsync lab`: one cell of `txsync sim` for each point of an experiment.
+// The runs of `txsync lab` for experiments that have a workload: one cell of `txsync sim` for each point.
 #include "base/bad_input.hpp"
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
@@ -14,23 +14,6 @@ using experiments::setting;
 
 /// An experiment that cannot be run is an error of txsync itself, and tests look for it. But it is no reason to crash.
 bad_input broken(const experiment& of, const std::string& why) { return bad_input("experiment " + of.id + ": " + why); }
-
-sim::machine machine_of(const experiment& of) {
-  sim::machine made;
-  try {
-    made = sim::load_machine(of.machine);
-  } catch (const sim::machine_error& error) {
-    throw bad_input(error.what());
-  }
-  for (const setting& change : of.changes) {
-    const std::size_t dot = change.key.find('.');
-    const std::size_t index =
-        sim::field_index(std::string_view(change.key).substr(0, dot), std::string_view(change.key).substr(dot + 1));
-    if (index == sim::no_field) throw broken(of, "no machine has " + change.key);
-    made.model.*sim::fields()[index].member = static_cast<std::uint32_t>(change.value);
-  }
-  return made;
-}
 
 class point_request {
  public:
@@ -87,6 +70,23 @@ void keep(lab_result& into, std::size_t curve, std::size_t place, measure::bench
 }
 
 }  // namespace
+
+sim::machine machine_of(const experiment& of) {
+  sim::machine made;
+  try {
+    made = sim::load_machine(of.machine);
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+  for (const setting& change : of.changes) {
+    const std::size_t dot = change.key.find('.');
+    const std::size_t index =
+        sim::field_index(std::string_view(change.key).substr(0, dot), std::string_view(change.key).substr(dot + 1));
+    if (index == sim::no_field) throw broken(of, "no machine has " + change.key);
+    made.model.*sim::fields()[index].member = static_cast<std::uint32_t>(change.value);
+  }
+  return made;
+}
 
 lab_result run_experiment(const experiment& of, const std::string& image, std::uint64_t seed) {
   const sim::machine machine = machine_of(of);

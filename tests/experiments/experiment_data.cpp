@@ -59,6 +59,7 @@ TEST(Experiments, NameMachinesWorkloadsAndLocksThatAreThere) {
   for (const e::experiment& one : e::all()) {
     SCOPED_TRACE(one.id);
     const sim::machine_model model = model_of(one);
+    if (one.whole_program) continue;
     ASSERT_NE(w::find_workload(one.workload), nullptr) << one.workload;
     ASSERT_FALSE(one.along.positions.empty());
     EXPECT_TRUE(one.along.names.empty() || one.along.names.size() == one.along.positions.size());
@@ -72,6 +73,27 @@ TEST(Experiments, NameMachinesWorkloadsAndLocksThatAreThere) {
       for (const std::uint64_t position : one.along.positions) expect_right_values(one, curve, position);
     }
   }
+}
+
+TEST(Experiments, OfWholeProgramsSayHowTheyRun) {
+  unsigned programs = 0;
+  for (const e::experiment& one : e::all()) {
+    SCOPED_TRACE(one.id);
+    for (const e::variant& curve : one.variants) EXPECT_NE(curve.file.empty(), one.whole_program.has_value());
+    if (!one.whole_program) continue;
+    ++programs;
+    const e::program& whole = *one.whole_program;
+    const auto takes = [&](const char* word) { return std::ranges::count(whole.arguments, word) == 1; };
+    EXPECT_TRUE(takes("{threads}") && takes("{operations}") && takes("{seed}") && takes("{folder}/result"));
+    EXPECT_TRUE(whole.run_folder.ends_with("XXXXXX"));
+    EXPECT_GE(whole.seeds, 1U);
+    EXPECT_FALSE(whole.name.empty() || whole.folder.empty() || whole.built_by.empty());
+    // Otherwise the positions are the driver's workloads.
+    EXPECT_TRUE(one.along.key == e::by_threads || one.along.names.size() == one.along.positions.size());
+    const std::uint64_t most = one.along.key == e::by_threads ? one.along.positions.back() : one.variants[0].threads;
+    EXPECT_LE(most, model_of(one).hardware_threads());
+  }
+  EXPECT_EQ(programs, 5U) << "LevelDB's and Kyoto Cabinet's";
 }
 
 TEST(Experiments, FactsAreAboutTheirCurves) {
@@ -108,8 +130,11 @@ TEST(Experiments, AnswerTheLinesThatAskForThem) {
   };
   EXPECT_EQ(lines("leveldb-counters"), std::set<std::string>{""}) << "no line asks for the LevelDB paper's Fig 2";
   for (const e::experiment& one : e::all()) {
-    if (one.id.starts_with("always-abort-")) {
+    if (one.id.starts_with("always-abort-") || one.id == "kyotocabinet") {
       EXPECT_EQ(lines(one.id.c_str()), std::set<std::string>{"C2-3"}) << one.id;
+    }
+    if (one.id.starts_with("leveldb-") && one.whole_program) {
+      EXPECT_EQ(lines(one.id.c_str()), std::set<std::string>{"C1-4"}) << one.id;
     }
   }
 }
@@ -118,6 +143,7 @@ TEST(Experiments, OnlyClosedFormsChangeAMachine) {
   for (const e::experiment& one : e::all()) {
     const bool formula = one.id.starts_with("closed-form-");
     EXPECT_TRUE(one.changes.empty() || formula) << one.id;
+    EXPECT_EQ(one.allowed.points, formula ? e::of_closed_forms.points : e::of_papers.points) << one.id;
     for (const e::fact& fact : one.facts) EXPECT_EQ(fact.how == e::standing::closed_form, formula) << one.id;
   }
 }

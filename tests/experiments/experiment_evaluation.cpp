@@ -53,6 +53,11 @@ TEST(Evaluation, QuantitiesOfAPoint) {
   EXPECT_EQ(e::number_of(e::quantity::throughput, one, 2000), 1e6);
   EXPECT_EQ(e::number_of(e::quantity::cycles_each, one, 2000), 4000);
   EXPECT_EQ(e::number_of(e::quantity::attempt_cycles, one, 2000), 2);
+  EXPECT_NEAR(*e::number_of(e::quantity::attempts_a_commit, one, 2000), 200.0 / 150, 1e-9);
+  EXPECT_FALSE(e::number_of(e::quantity::conflict_aborts, one, 2000)) << "no cause is known";
+  observe::point with_causes = one;
+  with_causes.attempts->aborts = {{"capacity", 10}, {"conflict", 40}};
+  EXPECT_EQ(e::number_of(e::quantity::conflict_aborts, with_causes, 2000), 80);
   observe::point without_attempts = one;
   without_attempts.attempts.reset();
   EXPECT_FALSE(e::number_of(e::quantity::abort_rate, without_attempts, 2000));
@@ -83,6 +88,31 @@ TEST(Evaluation, ComparesAPositionWithAnother) {
   EXPECT_EQ(e::words_of(test.of, growth), "high with four: abort rate over that of high with one");
 }
 
+/// Three seeds each. The ratios by seed are 2, 1 and 3, the medians 20 and 10.
+TEST(Evaluation, RatiosAreFormedSeedBySeed) {
+  two_curves test;
+  test.of.measured = e::quantity::throughput;
+  e::results seen = test.run();
+  seen.points[0][1]->values = {10, 20, 5};
+  seen.points[1][1]->values = {20, 20, 15};
+  const auto compared = [&](const e::fact& fact) {
+    test.of.facts = {fact};
+    return e::compare(test.of, seen).front();
+  };
+  const e::fact ratio{.variant = "high", .at = 2, .expected = e::at_least(2), .read = reading::ratio, .beside = "low"};
+  EXPECT_EQ(compared(ratio).simulated, 2);
+  e::fact gain = ratio;
+  gain.read = reading::gain;
+  gain.expected = e::exactly(104);
+  EXPECT_NEAR(*compared(gain).simulated, 100, 1e-9);
+  EXPECT_TRUE(compared(gain).in_points);
+  EXPECT_EQ(compared(gain).how, verdict::hit) << "within 5 points";
+  gain.expected = e::at_least(104);
+  EXPECT_EQ(compared(gain).how, verdict::miss) << "a bound has no allowance";
+  EXPECT_EQ(e::words_of(test.of, gain), "high at 128 bytes: gain in throughput over low, in percent");
+  EXPECT_EQ(compared({.variant = "low", .at = 2, .expected = e::exactly(10)}).simulated, 10) << "the median";
+}
+
 TEST(Evaluation, OneValueHasAnAllowanceAndARangeHasNone) {
   two_curves both;
   const auto verdict_of = [&](const e::range& expected) {
@@ -94,7 +124,7 @@ TEST(Evaluation, OneValueHasAnAllowanceAndARangeHasNone) {
   EXPECT_EQ(verdict_of(e::between(41, 50)), verdict::miss);
   EXPECT_EQ(verdict_of(e::at_most(39)), verdict::miss);
   EXPECT_EQ(verdict_of(e::at_least(40)), verdict::hit);
-  both.of.points_off = 2;
+  both.of.allowed = e::of_closed_forms;
   EXPECT_EQ(verdict_of(e::exactly(44)), verdict::miss);
 }
 

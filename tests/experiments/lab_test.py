@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""lab_test.py TXSYNC: txsync lab, and what the simulated machines have to be by the papers and by formulas."""
+"""lab_test.py TXSYNC WHOLE_PROGRAM: txsync lab, and what the simulated machines have to be by the papers and by
+formulas. WHOLE_PROGRAM (whole_program.cpp) takes the place of LevelDB and Kyoto Cabinet."""
 
 import json
 import pathlib
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,7 @@ import unittest
 from result_schema import complaints, load
 
 TXSYNC = ""
+WHOLE_PROGRAM = ""
 
 
 def call(*arguments):
@@ -199,6 +203,55 @@ class Lab(unittest.TestCase):
         self.assertRegex(text, r"16 were hit \(none is held out, 2 of 2 that the model was fitted to, 14 of 14 that follow from the model\) and 0 missed")
         self.assertNotIn("verdict good", text, "nothing here is evidence")
 
+    def whole_program_lab(self, name, files, experiment):
+        with tempfile.TemporaryDirectory() as programs:
+            folder = pathlib.Path(programs) / (name + "-simulated")
+            folder.mkdir()
+            for file in files:
+                shutil.copy(WHOLE_PROGRAM, folder / file)
+            table, made, document = lab(experiment, "--programs", programs)
+        self.assertEqual(complaints(document), [])
+        rows = made[experiment]["comparisons"]
+        self.assertNotIn("not simulated", {row["verdict"] for row in rows})
+        self.assertEqual(len(document["claims"]), len(rows))
+        return table, rows, document
+
+    def test_kyoto_cabinet_is_a_whole_program(self):
+        table, rows, document = self.whole_program_lab("kyotocabinet", ["grass"], "kyotocabinet")
+        self.assertIn("Kyoto Cabinet 1.2.79, 10000 operations of all threads together, 1 seed; throughput", table)
+        self.assertEqual(len(rows), 16)
+        self.assertEqual({claim["id"] for claim in document["claims"]}, {"C2-3"})
+        points = {(point["subject"], point["threads"]): point for point in document["points"]}
+        self.assertEqual(len(points), 9 * 7)
+        self.assertEqual(points["default", 1]["kind"], "peer")
+        self.assertEqual(points["htm-10", 1]["params"], {"machine": "broadwell-e5-2697v4", "operations": 10000, "records": 300000})
+        # The lock is taken 300 times before the 100 operations, and once afterwards.
+        self.assertAlmostEqual(points["htm-10", 1]["commits"], 100, delta=5)
+
+    def test_leveldb_runs_with_three_seeds(self):
+        locks = ("sleeping", "spinning", "xsync", "xsync_mutex", "xsync_uncoarsened", "plain", "elided", "eager")
+        _, rows, document = self.whole_program_lab("leveldb", ["leveldb-" + lock for lock in locks], "leveldb-write-heavy")
+        self.assertEqual({claim["id"] for claim in document["claims"]}, {"C1-4"})
+        self.assertEqual({len(point["values"]) for point in document["points"]}, {3})
+        self.assertEqual({point["workload"] for point in document["points"]}, {"write-heavy"})
+        self.assertEqual(document["points"][0]["params"], {"machine": "haswell-i7-4770", "count": 2000, "records": 2000})
+        for claim, row in zip(document["claims"], rows):
+            mine, beside = (document["points"][index]["values"] for index in claim["from"])
+            self.assertAlmostEqual(row["simulated"], statistics.median(a / b for a, b in zip(mine, beside)))
+
+    def test_a_whole_program_that_is_not_there(self):
+        with tempfile.TemporaryDirectory() as programs:
+            done = call("lab", "leveldb-fillseq", "--programs", programs)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"experiment leveldb-fillseq: there is no .*leveldb-sleeping; "
+                                          r"integrations/leveldb-simulated\.sh --build builds it")
+            file = pathlib.Path(programs) / "kyotocabinet-simulated" / "grass"
+            file.parent.mkdir()
+            shutil.copy(shutil.which("true"), file)
+            done = call("lab", "kyotocabinet", "--programs", programs)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("grass was not built by txsync-c++", done.stderr)
+
     def test_what_cannot_be_asked_for(self):
         for arguments, says in (((), "an experiment is missing; allowed: all, thesis-write-capacity"),
                                 (("thesis-write-capacty",), "did you mean 'thesis-write-capacity'?"),
@@ -213,4 +266,5 @@ class Lab(unittest.TestCase):
 
 if __name__ == "__main__":
     TXSYNC = sys.argv.pop(1)
+    WHOLE_PROGRAM = sys.argv.pop(1)
     unittest.main()

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "leveldb/driver_output.hpp"
+#include "experiments/driver_output.hpp"
 
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
@@ -86,4 +86,4 @@ void add_runs(observe::point& into, const std::vector<driver_output>& runs) {
   if (!runs.empty()) into.series = runs.front().progress;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::inline TXSYNC_BACKEND::experiments

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one run of the driver (driver.cpp) tells, and what several of them make of a point.
+// What one run of a whole program tells, and what several runs make of a point. Drivers write it: the code that uses
+// LevelDB or Kyoto Cabinet, in benchmarks/leveldb/driver.cpp and benchmarks/kyotocabinet/driver.cpp.
 #pragma once
 
 #include <array>
@@ -11,9 +12,9 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::inline TXSYNC_BACKEND::experiments {
 
-/// The driver's two workloads of db_bench; the others are YCSB's.
+/// LevelDB's driver has two workloads of db_bench; its others are YCSB's.
 inline bool fills(const std::string& workload) { return workload.starts_with("fill"); }
 
 struct driver_output {
@@ -38,4 +39,4 @@ double ended_until(const driver_output& run, double seconds);
 /// Throughput by run, latencies (medians of the runs), the first run's progress, and what was wrong.
 void add_runs(observe::point& into, const std::vector<driver_output>& runs);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::inline TXSYNC_BACKEND::experiments
