@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <txsync/machine/assert.hpp>
+
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
@@ -19,6 +21,7 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0;
 
 std::vector<site_interval> intervals_of(const std::vector<launch::listed_site>& sites, const channel_counts& earlier,
                                         const channel_counts& later) {
+  TXSYNC_ASSERT(earlier.totals.size() <= later.totals.size(), "the later look knows the sites of the earlier one");
   std::vector<site_interval> made;
   const double seconds = std::max(1e-9, static_cast<double>(less(later.at_ns, earlier.at_ns)) / 1e9);
   for (std::size_t i = 0; i < later.totals.size() && i < sites.size(); ++i) {

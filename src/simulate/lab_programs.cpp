@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include <txsync/machine/assert.hpp>
+
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "experiments/driver_output.hpp"
@@ -215,6 +217,7 @@ std::string complaint_of_programs(const experiment& of, const std::string& folde
 }
 
 lab_result run_program_experiment(const experiment& of, const std::string& folder, std::uint64_t seed) {
+  TXSYNC_ASSERT(complaint_of_programs(of, folder).empty(), "the files of the experiment's programs are there");
   const stop_on_signal guard;
   const sim::machine machine = machine_of(of);
   lab_result made{&of, machine, experiments::results(of, machine.model.core_mhz), {}, {}};
