@@ -64,7 +64,7 @@ void put_document(observe::document& into, const options& what, const result& se
   run["processes"] = seen.processes;
   if (seen.samples && seen.samples->why_not.empty())
     run["abort_samples"] = {{"samples", seen.samples->samples}, {"lost", seen.samples->lost}};
-  if (!seen.notices.empty()) run["notices"] = seen.notices;
+  if (!seen.diagnostics.empty()) run["notices"] = seen.diagnostics;
   if (!seen.remarks.empty()) run["remarks"] = seen.remarks;
 }
 
