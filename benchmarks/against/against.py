@@ -23,13 +23,14 @@ OUR_LOCKS = ["txsync::mutex", "futex", "posix", "tatas", "spin", "ticket", "fifo
              "warm_priority_tatas", "warm_mutex"]
 WARM_LOCKS = ["ticket", "warm_ticket", "mcs", "warm_mcs", "tatas", "warm_tatas", "txsync::mutex", "warm_mutex"]
 
-# A run of each benchmark: calls with their options, {ms} a length that --duration replaces. Ten rounds take 15 minutes at
-# most on two cores: claims beside peers, which ask for more rounds, are left out where the benchmark can.
+# A run of each benchmark: calls with their options, {ms} a length that --duration replaces. A list of names makes a call
+# for each name, so that both builds take turns every second or two: what else the machine does then meets both. Ten rounds
+# take 15 minutes at most on two cores: claims beside peers, which ask for more rounds, are left out where the benchmark can.
 RUNS = {
     "locks": [(15, ["--quick", "--rounds", "2", "--duration", "{ms}", "--locks", OUR_LOCKS]),
               (50, ["--quick", "--rounds", "6", "--duration", "{ms}", "--elision-only"])],
     "warmup": [(10, ["--rounds", "2", "--duration", "{ms}", "--no-structures", "--locks", WARM_LOCKS])],
-    "tm": [(10, ["--rounds", "2", "--duration", "{ms}", "--churn", "0"])],
+    "tm": [(10, ["--rounds", "2", "--duration", "{ms}", "--churn", "0", "--threads", ["1", "2", "4"]])],
     "preload": [(20, ["--rounds", "3", "--duration", "{ms}", "--pairs", "0"]),
                 (40, ["--rounds", "2", "--duration", "{ms}", "--pairs", "1", "--only", ["own_times"]])],
     "instructions": [(0, [])],
@@ -199,42 +200,46 @@ class Runs:
         self.stop, self.name, self.trees = stop, asked.name, trees
         self.path = pathlib.Path(folder) / "run.json"
         self.programs = {build: str(tree / "build" / "release" / "bin" / f"bench_{self.name}") for build, tree in trees.items()}
-        self.calls = [[*self.words_of(call, asked.duration or ms)] for ms, call in asked.runs]
+        self.calls = [words for ms, call in asked.runs for words in self.calls_of(call, asked.duration or ms)]
 
-    def words_of(self, call, ms):
-        option = None
+    def calls_of(self, call, ms):
+        """The words of each call. One for each name of a list, of those names that both builds know."""
+        calls, option = [[]], None
         for word in call:
-            if isinstance(word, list):  # names, of which both builds have to know each
+            if isinstance(word, list):
                 known = [known_names(program, option) for program in self.programs.values()]
-                yield ",".join(one for one in word if all(names is None or one in names for names in known))
+                names = [one for one in word if all(there is None or one in there for there in known)]
+                calls = [[*words, name] for words in calls for name in names]
             else:
-                yield word.format(ms=ms)
+                calls = [[*words, word.format(ms=ms)] for words in calls]
                 option = word
+        return calls
 
-    def once(self, build):
-        """The documents of one run. Throws Failed, Interrupted."""
-        documents = []
-        for call in self.calls:
-            self.path.unlink(missing_ok=True)
-            done = self.stop.run([self.programs[build], *call, "--json", str(self.path)], cwd=self.trees[build],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            document = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
-            wrong = document is not None and comparison.faults_of([document])
-            if done.returncode == 2:
-                raise BadInput(f"bench_{self.name} of the {build} build: {last_line(done.stderr)}")
-            if document is None or (done.returncode != 0 and not wrong):
-                raise Failed(f"bench_{self.name} of the {build} build ended with status {done.returncode}: {last_line(done.stderr)}")
-            documents.append(document)
-        return documents
+    def once(self, build, call):
+        """The document of one call. Throws Failed, Interrupted."""
+        self.path.unlink(missing_ok=True)
+        done = self.stop.run([self.programs[build], *call, "--json", str(self.path)], cwd=self.trees[build],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        document = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
+        wrong = document is not None and comparison.faults_of([document])
+        if done.returncode == 2:
+            raise BadInput(f"bench_{self.name} of the {build} build: {last_line(done.stderr)}")
+        if document is None or (done.returncode != 0 and not wrong):
+            raise Failed(f"bench_{self.name} of the {build} build ended with status {done.returncode}: {last_line(done.stderr)}")
+        return document
 
 
 def measure(runs, count):
     """Whole rounds, and why there are fewer than asked for: an exception or None."""
     rounds = []
     try:
-        for number, builds in enumerate(comparison.order(count), 1):
-            print(f"round {number} of {count}: {builds[0]}, {builds[1]}", file=sys.stderr, flush=True)
-            rounds.append({build: runs.once(build) for build in builds})
+        for number in range(count):
+            print(f"round {number + 1} of {count}", file=sys.stderr, flush=True)
+            documents = {OLD: [], NEW: []}
+            for place, call in enumerate(runs.calls):
+                for build in comparison.order(number + place):
+                    documents[build].append(runs.once(build, call))
+            rounds.append(documents)
     except (Failed, Interrupted) as why:
         return rounds, why
     return rounds, None

@@ -35,9 +35,9 @@ class Words(unittest.TestCase):
                 against.options_of(words)
 
     def test_a_commit_that_lacks_an_option_is_refused(self):
-        against.check_help("tm", OLD, "--rounds --duration --churn --json", against.RUNS["tm"])
+        against.check_help("tm", OLD, "--rounds --duration --churn --threads --json", against.RUNS["tm"])
         with self.assertRaisesRegex(against.BadInput, "the old build has no option --churn"):
-            against.check_help("tm", OLD, "--rounds --duration --json", against.RUNS["tm"])
+            against.check_help("tm", OLD, "--rounds --duration --threads --json", against.RUNS["tm"])
 
     def test_what_is_no_commit_is_refused(self):
         with self.assertRaisesRegex(against.BadInput, "'no-such-branch' is no commit"):
@@ -84,10 +84,16 @@ class Runs(unittest.TestCase):
     def test_both_builds_run_with_what_both_know(self):
         rounds, why = against.measure(self.runs, 3)
         self.assertIsNone(why)
-        self.assertEqual(rounds, [{OLD: [{"points": []}], NEW: [{"points": []}]}] * 3)
-        words = (self.trees[OLD] / "words").read_text().splitlines()
-        self.assertEqual(len(words), 3)
-        self.assertTrue(words[0].startswith("--duration 7 --locks ticket,tatas --json /"), words[0])
+        self.assertEqual(rounds, [{OLD: [{"points": []}] * 2, NEW: [{"points": []}] * 2}] * 3)
+        words = [line.partition(" --json /")[0] for line in (self.trees[OLD] / "words").read_text().splitlines()]
+        self.assertEqual(words, ["--duration 7 --locks ticket", "--duration 7 --locks tatas"] * 3)
+
+    def test_builds_take_turns_by_call(self):
+        ran = []
+        self.runs.once = lambda build, call: ran.append((build, call[-1]))
+        against.measure(self.runs, 2)
+        self.assertEqual(ran, [(OLD, "ticket"), (NEW, "ticket"), (NEW, "tatas"), (OLD, "tatas"),
+                               (NEW, "ticket"), (OLD, "ticket"), (OLD, "tatas"), (NEW, "tatas")])
 
     def test_a_wrong_result_is_kept(self):
         wrong = {"workload": "w", "params": {}, "threads": 1, "place": "none", "subject": "s", "kind": "ours", "metric": "m",
@@ -95,7 +101,7 @@ class Runs(unittest.TestCase):
         self.set(self.trees[NEW], against.json.dumps({"points": [wrong]}), 1)
         rounds, why = against.measure(self.runs, 1)
         self.assertIsNone(why)
-        self.assertEqual(comparison.faults_of(rounds[0][NEW]), ["s, w, 1 thread, m: lost an update"])
+        self.assertEqual(comparison.faults_of(rounds[0][NEW]), ["s, w, 1 thread, m: lost an update"] * 2)
 
     def test_a_run_that_fails_ends_it_after_whole_rounds(self):
         for document, status in ((None, 0), (None, 1), ("{\"points\": []}", 1)):

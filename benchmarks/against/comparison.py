@@ -26,9 +26,9 @@ INSTRUCTIONS = "instructions of a lock and unlock"
 NO_LOCK = ("none",)
 
 
-def order(rounds):
-    """Who runs first in each round: old, new, new, old, and so on. A machine that slows down favours neither."""
-    return [(OLD, NEW) if number % 2 == 0 else (NEW, OLD) for number in range(rounds)]
+def order(turn):
+    """Which build runs first in a turn: old, new, new, old, and so on. A machine that slows down favours neither."""
+    return (OLD, NEW) if turn % 2 == 0 else (NEW, OLD)
 
 
 def trim_for_95(count):

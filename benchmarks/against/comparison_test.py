@@ -83,7 +83,7 @@ class Statistics(unittest.TestCase):
 
 class Cells(unittest.TestCase):
     def test_builds_run_in_turns(self):
-        self.assertEqual(comparison.order(3), [(OLD, NEW), (NEW, OLD), (OLD, NEW)])
+        self.assertEqual([comparison.order(turn) for turn in range(3)], [(OLD, NEW), (NEW, OLD), (OLD, NEW)])
 
     def test_ratios_are_formed_in_each_round(self):
         made = compared(rounds_of([100, 200, 400], [101, 202, 404]))

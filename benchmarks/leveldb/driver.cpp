@@ -256,7 +256,7 @@ void serve(leveldb::DB& db, const task& asked, const ycsb::mix& mix, ycsb::recor
     const ycsb::operation what = mix.draw(random);
     const std::uint64_t record =
         what == ycsb::operation::insert ? count.begin_insert(me) : records.draw(random, count.there(asked.threads));
-    const std::uint64_t length = 1 + random.below(ycsb::longest_scan);
+    const std::uint64_t length = 1 + random.below(ycsb::max_scan);
     const auto start = steady_clock::now();
     bool right = true;
     switch (what) {
@@ -353,7 +353,7 @@ int main(int count, char** words) {
   asked.count = std::strtoull(words[4], nullptr, 10);
   asked.seed = std::strtoull(words[5], nullptr, 10);
   asked.records = std::strtoull(words[6], nullptr, 10);
-  if (asked.threads == 0 || asked.threads > ycsb::record_count::most_threads || asked.count == 0 ||
+  if (asked.threads == 0 || asked.threads > ycsb::record_count::max_threads || asked.count == 0 ||
       (asked.workload.find("fill") != 0 && asked.records == 0))
     stop("1 to 64 threads, at least one operation and one record");
   std::FILE* const out = count == 8 ? std::fopen(words[7], "w") : stdout;

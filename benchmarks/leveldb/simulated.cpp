@@ -383,7 +383,7 @@ int main(int count, char** words) {
       ->capture_default_str();
   app.add_option("--threads", asked.threads, "how many, separated by commas")
       ->delimiter(',')
-      ->check(CLI::Range(1U, workloads::ycsb::record_count::most_threads))
+      ->check(CLI::Range(1U, workloads::ycsb::record_count::max_threads))
       ->capture_default_str();
   app.add_option("--locks", asked.locks, "which (all), separated by commas")
       ->delimiter(',')

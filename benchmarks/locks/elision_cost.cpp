@@ -133,6 +133,7 @@ observe::point point_of(const elision_cost& one, bool elided) {
   made.subject = elided ? "elided " + one.lock : one.lock;
   made.metric = "time";
   made.unit = "ns/section";
+  made.way = observe::better::lower;
   made.values = elided ? one.elided : one.plain;
   return made;
 }

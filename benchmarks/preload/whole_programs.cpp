@@ -247,7 +247,7 @@ class report {
     question.candidates = {tune::unmodified, policy};
     question.counted_reference = counted;
     question.by_sites = false;
-    question.rounds = tune::least_rounds_of_a_proof;
+    question.rounds = tune::min_proof_rounds;
     tune::program_trial runs(what_.command, std::nullopt, {tune::unmodified, policy, counted});
     const auto now = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -49,7 +49,7 @@ void add(observe::document& result, const char* id, observe::point measured, con
 }
 
 /// The most attempts of one transaction of the reader.
-unsigned most_attempts(unsigned milliseconds, std::uint64_t& read) {
+unsigned max_attempts(unsigned milliseconds, std::uint64_t& read) {
   std::vector<tm::var<std::int64_t>> all(vars);
   std::atomic<bool> stop{false};
   std::vector<std::thread> team;
@@ -136,7 +136,7 @@ void measure_progress(observe::document& result, unsigned milliseconds) {
   for (const bound& one : bounds) {
     if (!tm::use_algorithm(one.algorithm)) continue;
     std::uint64_t read = 0;
-    const unsigned most = most_attempts(milliseconds, read);
+    const unsigned most = max_attempts(milliseconds, read);
     const std::string name = std::string("tm_") + one.algorithm;
     add(result, "D1-4", make_point(name.c_str(), writers + 1, "attempts", "attempts", most),
         name + ": most attempts of " + std::to_string(read) + " long readers beside eight short writers", one.attempts);

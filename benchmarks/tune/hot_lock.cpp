@@ -11,7 +11,7 @@
 namespace {
 
 constexpr int innocents = 20;
-constexpr int most_threads = 64;
+constexpr int max_threads = 64;
 constexpr int writes = 10;
 
 pthread_mutex_t hot;
@@ -62,13 +62,13 @@ void* work(void* raw) {
 int main(int count, char** words) {
   const int threads = count > 1 ? std::atoi(words[1]) : 8;
   const long milliseconds = count > 2 ? std::atol(words[2]) : 150;
-  if (threads < 1 || threads > most_threads || milliseconds < 1) {
-    std::fprintf(stderr, "hot_lock THREADS MILLISECONDS; allowed: 1..%d threads\n", most_threads);
+  if (threads < 1 || threads > max_threads || milliseconds < 1) {
+    std::fprintf(stderr, "hot_lock THREADS MILLISECONDS; allowed: 1..%d threads\n", max_threads);
     return 2;
   }
   make_hot_lock();
   make_innocent_locks();
-  static worker workers[most_threads];
+  static worker workers[max_threads];
   timespec start{};
   clock_gettime(CLOCK_MONOTONIC, &start);
   for (int i = 0; i < threads; ++i) {

@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
 
-constexpr double least_gain = 1.3;
+constexpr double min_gain = 1.3;
 constexpr const char* wrong_lock = "lock_13";
 constexpr const char* seconds_regex = "seconds: ([0-9.]+)";
 
@@ -58,7 +58,7 @@ void tune_one_of_twenty(observe::document& into, unsigned long sections, const t
     gain.from.push_back(i);
   }
   into.claims.push_back(std::move(what));
-  into.claims.push_back(observe::judged(std::move(gain), found.gain, least_gain));
+  into.claims.push_back(observe::judged(std::move(gain), found.gain, min_gain));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -63,7 +63,7 @@ struct xsync_mutex {
 /// The same without coarsening, which a program that calls the system between its sections has no use for.
 constexpr txsync::elision_policy one_section_each = [] {
   txsync::elision_policy made = by::xsync;
-  made.most_sections = 1;
+  made.max_sections = 1;
   return made;
 }();
 struct xsync_uncoarsened {

@@ -82,7 +82,7 @@ void conversation::get(const words& line, std::string_view text, std::string& ou
   std::string_view keys = text.substr(0, text.find('\0'));
   take_word(keys);
   for (std::string_view rest = keys, word = take_word(rest); !word.empty(); word = take_word(rest)) {
-    if (word.size() > cache::longest_key) return say(out, bad_format);
+    if (word.size() > cache::max_key_bytes) return say(out, bad_format);
   }
   static_cast<void>(line);
   with_cas_ = with_cas;

@@ -12,9 +12,9 @@ namespace {
 
 /// The longest line, except for a get of many keys. A client that sends more without a line end is disconnected, as by
 /// memcached.
-constexpr std::size_t longest_line = 2048;
+constexpr std::size_t max_line_bytes = 2048;
 /// The longest line of a get of many keys.
-constexpr std::size_t longest_get = std::size_t{1} << 20;
+constexpr std::size_t max_get_bytes = std::size_t{1} << 20;
 
 bool is_get(std::string_view begin) noexcept {
   const std::size_t blanks = std::min(begin.find_first_not_of(' '), begin.size());
@@ -52,7 +52,7 @@ bool conversation::read_line(std::string& out) {
   if (end == std::string::npos) {
     const std::string_view begin = std::string_view(in_).substr(at_);
     scanned_ = begin.size();
-    over_ = begin.size() > (is_get(begin) ? longest_get : longest_line);
+    over_ = begin.size() > (is_get(begin) ? max_get_bytes : max_line_bytes);
     return false;
   }
   std::string_view line = std::string_view(in_).substr(at_, end - at_);
@@ -172,7 +172,7 @@ void conversation::drop_key() {
 
 /// If the word is not a valid key, appends an error to `out` and returns false.
 bool conversation::take_key(std::string_view word, std::string& out) {
-  if (word.size() > cache::longest_key) {
+  if (word.size() > cache::max_key_bytes) {
     say(out, "CLIENT_ERROR bad command line format");
     return false;
   }

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t read_at_once = std::size_t{64} << 10;
 /// While a client has this many unread bytes of answers, the worker does not read from it.
-constexpr std::size_t most_unread = std::size_t{256} << 10;
-constexpr unsigned most_turns = 32;
+constexpr std::size_t max_unread = std::size_t{256} << 10;
+constexpr unsigned max_turns = 32;
 
 }  // namespace
 
@@ -117,11 +117,11 @@ void worker::serve(connection& with) {
 /// Reads, answers and writes until the client has to act, or for a limited number of turns. Then other clients get
 /// their turn.
 void worker::talk(connection& with) {
-  for (unsigned turns = 0; turns < most_turns; ++turns) {
+  for (unsigned turns = 0; turns < max_turns; ++turns) {
     if (!write_out(with)) return forget(with.socket.get());
     if (!with.out.empty()) return watch(with, EPOLLOUT);
     if (with.over) return forget(with.socket.get());
-    with.over = !with.client.answer(with.out, most_unread);
+    with.over = !with.client.answer(with.out, max_unread);
     if (!with.out.empty() || with.over) continue;
     // All that was received is answered.
     if (!with.more_in) return forget(with.socket.get());

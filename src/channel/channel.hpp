@@ -28,7 +28,7 @@ inline constexpr const char* file_variable = "TXSYNC_CHANNEL";
 inline constexpr const char* policy_variable = "TXSYNC_CHANNEL_POLICY";
 
 /// A site as the locks hold it, in 12 bits; 0 is "not counted".
-inline constexpr std::uint32_t most_sites = 4095;
+inline constexpr std::uint32_t max_sites = 4095;
 
 /// One frame of a call chain: the address after the call, relative to where the module is loaded.
 struct frame {
@@ -136,7 +136,7 @@ struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
   static constexpr std::uint32_t current_version = 8;
   static constexpr unsigned questions_at_once = 16;
-  static constexpr unsigned most_notices = 128;
+  static constexpr unsigned max_notices = 128;
   static constexpr unsigned starts_at_once = 16;
   static constexpr std::uint32_t max_blocks = 1024;
 
@@ -165,13 +165,13 @@ struct head {
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
   std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
-  std::atomic<std::uint32_t> notices_given{0};  // may exceed most_notices; those beyond it were dropped
+  std::atomic<std::uint32_t> notices_given{0};  // may exceed max_notices; those beyond it were dropped
   // How often a thread could not count because of its sandbox, a limit or a full disk.
   std::atomic<std::uint32_t> blocks_out_of_reach{0};
   std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy, since their process had no room
                                                       // to remember another place
   question questions[questions_at_once];
-  notice notices[most_notices];
+  notice notices[max_notices];
   started_program started[starts_at_once];
   /// For each block that was given out: its owner (block_owner). 0: nobody counts in it now, and the next process may.
   /// Its counts stay.

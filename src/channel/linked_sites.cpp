@@ -45,7 +45,7 @@ observe::outside_number ask_for(head& file, const char* name, std::uint32_t heed
   if (!ask(file, mine)) return {.by = observe::numbering::later};
   const observe::outside_number told{.by = observe::numbering::outside,
                                      .takes_policies = true,
-                                     .id = asked.site <= most_sites ? asked.site : 0,
+                                     .id = asked.site <= max_sites ? asked.site : 0,
                                      .policy = {asked.policy, asked.said}};
   give_back(mine);
   return told;

@@ -15,8 +15,8 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t longest_ms = 3'600'000;
-constexpr std::uint64_t most_repeats = 1000;
+constexpr std::uint64_t max_ms = 3'600'000;
+constexpr std::uint64_t max_repeats = 1000;
 
 template <class Range>
 words names_of(const Range& range) {
@@ -90,7 +90,7 @@ void apply_values(bench_request& request, const bench_options& options, const su
 /// One thread, as many as CPUs, and twice as many: uncontended, contended, oversubscribed. On simulated machines: a
 /// curve up to the number of CPUs.
 std::vector<unsigned> default_threads(const surroundings& on) {
-  const unsigned cpus = std::min(on.cpus, workloads::most_threads / 2);
+  const unsigned cpus = std::min(on.cpus, workloads::max_threads / 2);
   if (on.simulated) {
     std::vector<unsigned> curve;
     for (unsigned threads = 1; threads <= std::min(cpus, 16u); threads *= 2) curve.push_back(threads);
@@ -104,9 +104,9 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text, const s
   std::vector<unsigned> list;
   for (const std::string& word : split(*text)) {
     std::uint64_t value = 0;
-    if (!parse_number(word, workloads::most_threads, value) || value == 0) {
+    if (!parse_number(word, workloads::max_threads, value) || value == 0) {
       throw bad_input("--threads: '" + word + "' is not a number of threads; allowed: numbers from 1 to " +
-                      std::to_string(workloads::most_threads) + ", for example 1,2,4");
+                      std::to_string(workloads::max_threads) + ", for example 1,2,4");
     }
     if (std::find(list.begin(), list.end(), value) != list.end())
       throw bad_input("--threads: " + word + " is given twice");
@@ -195,9 +195,8 @@ bench_request checked(const bench_options& options, const surroundings& on) {
     throw bad_input("--duration and --operations are both given; allowed: one of the two");
   }
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-  request.repeat = static_cast<unsigned>(number_of("--repeat", options.repeat, 1, most_repeats, on.simulated ? 1 : 5));
-  request.plan.duration_ns =
-      number_of("--duration", options.duration, 1, longest_ms, on.simulated ? 1 : 100) * ns_per_ms;
+  request.repeat = static_cast<unsigned>(number_of("--repeat", options.repeat, 1, max_repeats, on.simulated ? 1 : 5));
+  request.plan.duration_ns = number_of("--duration", options.duration, 1, max_ms, on.simulated ? 1 : 100) * ns_per_ms;
   request.plan.operations = number_of("--operations", options.operations, 1, any, 0);
   request.plan.run_in_ns = request.plan.operations == 0 ? request.plan.duration_ns / 10 : 0;
   request.plan.seed = number_of("--seed", options.seed, 0, any, 1);

@@ -175,7 +175,7 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
   request.order = first.kind.order;
   request.store_buffers = first.kind.store_buffers;
   request.probes = first.kind.probes;
-  request.most_steps = most_test_steps;
+  request.max_steps = max_test_steps;
   request.failure_is_a_result = true;
   return request;
 }

@@ -62,7 +62,7 @@ schedule_key parse_key(const std::string& text);
 /// Throws bad_input if the key names no built-in test.
 void check_test(const schedule_key& key);
 
-constexpr std::uint64_t most_test_steps = 20'000;  ///< of one schedule; a longer one is a livelock
+constexpr std::uint64_t max_test_steps = 20'000;  ///< of one schedule; a longer one is a livelock
 
 /// The request for `count` schedules from the key's on. The machine has no limits and interrupts: only the order
 /// differs.
@@ -105,13 +105,13 @@ void print_result(std::FILE* out, const exploration_result& result);
 // ---- programs that txsync-c++ has built; each schedule runs in a process of its own
 
 constexpr std::uint64_t default_program_steps = 10'000'000;
-constexpr std::uint64_t most_program_steps = 1'000'000'000'000;
+constexpr std::uint64_t max_program_steps = 1'000'000'000'000;
 
 struct program_exploration {
   words command;
   std::string name;  ///< of its file
   std::string path;
-  std::uint64_t most_steps = default_program_steps;  ///< of one schedule
+  std::uint64_t max_steps = default_program_steps;  ///< of one schedule
 };
 /// Throws bad_input if no such program could run.
 program_exploration program_to_explore(const words& command);

@@ -28,7 +28,7 @@ std::uint64_t choices_of(sim::image_request request) {
 
 std::string again_by(const program_exploration& what, const schedule_key& key) {
   words line{"txsync", "replay", key.text()};
-  if (what.most_steps != default_program_steps) line.insert(line.end(), {"--steps", std::to_string(what.most_steps)});
+  if (what.max_steps != default_program_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
   line.emplace_back("--");
   line.insert(line.end(), what.command.begin(), what.command.end());
   return command_line(line);
@@ -53,7 +53,7 @@ sim::image_request program_schedules(const program_exploration& what, const sche
   request.order = kind.order;
   request.store_buffers = kind.store_buffers;
   request.probes = kind.probes;
-  request.most_steps = what.most_steps;
+  request.max_steps = what.max_steps;
   request.choices = 1;
   request.runs_alone = true;
   request.failure_is_a_result = true;

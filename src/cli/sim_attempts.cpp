@@ -11,7 +11,7 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::size_t most_abort_places = 8;
+constexpr std::size_t max_abort_places = 8;
 
 /// Names of places in the code. A few places end attempts at thousands of lines, and it takes long to find a name.
 class place_names {
@@ -160,7 +160,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   }
   std::stable_sort(joined.begin(), joined.end(),
                    [](const auto& a, const auto& b) { return a.place.count > b.place.count; });
-  if (joined.size() > most_abort_places) joined.resize(most_abort_places);
+  if (joined.size() > max_abort_places) joined.resize(max_abort_places);
   std::vector<observe::abort_place> places;
   places.reserve(joined.size());
   for (joined_entries& one : joined) places.push_back(finished(one, names));

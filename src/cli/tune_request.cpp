@@ -18,8 +18,8 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::uint64_t most_rounds = 1000;
-constexpr std::uint64_t most_seconds = 1'000'000;
+constexpr std::uint64_t max_rounds = 1000;
+constexpr std::uint64_t max_seconds = 1'000'000;
 constexpr unsigned usual_rounds = 10;
 constexpr std::uint64_t max_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // each run takes the next seed
 
@@ -198,9 +198,9 @@ tune_request checked(const tune_options& options, const words& program) {
     check_workload(request, options);
   }
   request.asked.way = request.described.way;
-  request.asked.rounds = static_cast<unsigned>(
-      number_of("--rounds", options.rounds, tune::least_rounds_of_a_proof, most_rounds, usual_rounds));
-  request.asked.seconds = static_cast<double>(number_of("--time", options.time, 1, most_seconds, 0));
+  request.asked.rounds =
+      static_cast<unsigned>(number_of("--rounds", options.rounds, tune::min_proof_rounds, max_rounds, usual_rounds));
+  request.asked.seconds = static_cast<double>(number_of("--time", options.time, 1, max_seconds, 0));
   return request;
 }
 

@@ -114,7 +114,7 @@ namespace {
 
 /// Where threads wait under the reference. If nothing can be counted there: under the run that chose the sites.
 void print_waiting(std::FILE* out, const tune::outcome& found) {
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t max_named = 3;
   const bool under_reference = !found.reference_sites.empty();
   const std::vector<tune::site_seen>& sites = under_reference ? found.reference_sites : found.sites;
   double all = 0;
@@ -126,7 +126,7 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
   if (all == 0) return;
   const bool several = several_programs_waited(counted);
   std::string words;
-  for (std::size_t i = 0; i < std::min(most_named, sites.size()) && sites[i].counted.all_wait_ns() != 0; ++i) {
+  for (std::size_t i = 0; i < std::min(max_named, sites.size()) && sites[i].counted.all_wait_ns() != 0; ++i) {
     const double percent = 100 * static_cast<double>(sites[i].counted.all_wait_ns()) / all;
     words += (i == 0 ? "" : ", ") + name_with_programs(sites[i].counted, several) + " (" + figures(percent) +
              " % of all waiting)";

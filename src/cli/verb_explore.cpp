@@ -13,7 +13,7 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::uint64_t most_schedules = 1'000'000'000;
+constexpr std::uint64_t max_schedules = 1'000'000'000;
 
 class explore_verb final : public verb {
  public:
@@ -50,8 +50,8 @@ class explore_verb final : public verb {
     if (steps_) throw bad_input("--steps is for a program after --");
     const schedule_kind kind = checked_kind(order_.value_or("random"));
     const std::vector<exploration_test> chosen = chosen_tests();
-    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
-    begin_document(with.document, {{kind}, schedules, most_test_steps}, machine_of_tests());
+    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
+    begin_document(with.document, {{kind}, schedules, max_test_steps}, machine_of_tests());
     print_heading(with.table);
     int status = ok;
     const stop_on_signal guard;
@@ -126,9 +126,9 @@ class explore_verb final : public verb {
   int explore_given_program(session& with, std::uint64_t seed) const {
     if (!tests_.empty()) throw bad_input("a program after -- is explored alone; remove '" + tests_.front() + "'");
     program_exploration what = program_to_explore(with.program);
-    what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
-    exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000),
-                          .steps = what.most_steps};
+    what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
+    exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
+                          .steps = what.max_steps};
     // Each order finds faults that the others seldom find.
     for (const char* order : {"random", "priorities", "delay-bounded"}) {
       if (!order_) plan.kinds.push_back(checked_kind(order));

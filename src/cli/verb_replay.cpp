@@ -55,7 +55,7 @@ class replay_verb final : public verb {
   sim::image_request program_request_of(const schedule_key& key, const words& command) const {
     program_exploration what = program_to_explore(command);
     if (key.test != what.name) throw bad_input("the key belongs to " + key.test + ", but the program is " + what.name);
-    what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
+    what.max_steps = number_of("--steps", steps_, 1, max_program_steps, default_program_steps);
     sim::image_request request = program_schedules(what, key.kind);
     request.seed = key.seed;
     return request;

@@ -27,7 +27,7 @@ std::string contents_of(const std::string& file) {
   return std::move(text).str();
 }
 
-constexpr std::size_t most_rows_of_differences = 20;
+constexpr std::size_t max_difference_rows = 20;
 
 class report_verb final : public verb {
  public:
@@ -69,7 +69,7 @@ class report_verb final : public verb {
     const report::difference all = report::compared(before, after);
     std::FILE* table = page_ == "-" ? stderr : with.table;
     if (page_) put_page(table, *page_, report::difference_page(before, after, all));
-    print_difference(table, all, most_rows_of_differences);
+    print_difference(table, all, max_difference_rows);
   }
 
   void put_page(std::FILE* table, const std::string& file, const std::string& page) const {

@@ -27,11 +27,11 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::size_t most_rows = 20;
+constexpr std::size_t max_rows = 20;
 constexpr std::size_t max_holders = 8;
-constexpr double longest_limit = 1e8;  // three years
+constexpr double max_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
-constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
+constexpr std::uint64_t max_bucket_us = 1'000'000'000;
 
 /// Chains in the form of documents.
 observe::json to_json(const std::vector<launch::blame>& chains) {
@@ -165,7 +165,7 @@ class run_verb final : public verb {
     } catch (const policy::policy_error& error) {
       throw bad_input("--policy: " + std::string(error.what()));
     }
-    const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
+    const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, max_bucket_us, fallback_bucket_us);
     made.ns_per_chain = 1000 * bucket_us;
     made.events = trace_.file.has_value();
     if (limit_) made.limit_seconds = checked_limit(*limit_);
@@ -175,7 +175,7 @@ class run_verb final : public verb {
   static double checked_limit(const std::string& text) {
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > longest_limit) {
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > max_limit) {
       throw bad_input("--limit: '" + text + "' is not a number of seconds; allowed: more than 0, at most 1e8");
     }
     return seconds;
@@ -227,10 +227,10 @@ class run_verb final : public verb {
   /// With the programs, if threads of several waited.
   static void print_sites(const launch::result& result, const std::vector<observe::abort_end>& ends) {
     const bool several = several_programs_waited(result.sites);
-    std::vector<site_row> rows = rows_by_program(result.sites, most_rows);
+    std::vector<site_row> rows = rows_by_program(result.sites, max_rows);
     if (!several)
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {"", &result.sites[i]};
-    print_site_table(stderr, several ? "program" : "", rows, most_rows);
+    print_site_table(stderr, several ? "program" : "", rows, max_rows);
     print_abort_ends(stderr, ends);
     std::vector<launch::blame> holds = result.hold_chains;
     for (launch::blame& one : holds) {

@@ -9,8 +9,8 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::uint64_t most_slack = 10'000;
-constexpr std::uint64_t longest_limit_ms = 1'000'000;
+constexpr std::uint64_t max_slack_cycles = 10'000;
+constexpr std::uint64_t max_limit_ms = 1'000'000;
 
 class sim_verb final : public verb {
  public:
@@ -95,8 +95,8 @@ class sim_verb final : public verb {
     request.machine_word = machine_.value_or("");
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
-    request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
-    request.limit_ms = number_of("--limit", limit_, 1, longest_limit_ms, 0);
+    request.slack_cycles = number_of("--slack", slack_, 0, max_slack_cycles, 0);
+    request.limit_ms = number_of("--limit", limit_, 1, max_limit_ms, 0);
     request.oracle = check_;
     request.elides = elide_;
     if (policy_) put_policy(request, *policy_);
@@ -127,7 +127,7 @@ class sim_verb final : public verb {
     }
     const sim::machine_model& model = request.machine.model;
     request.bench = checked(options_, {model.hardware_threads(), model.core_sockets, true});
-    request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
+    request.slack_cycles = number_of("--slack", slack_, 0, max_slack_cycles, 0);
     request.uncharged_set_up = uncharged_;
     request.oracle = check_;
     return request;

@@ -20,7 +20,7 @@ namespace {
 using channel::asked_by;
 using channel::question;
 
-constexpr std::uint64_t longest_sleep_ns = 50'000'000;
+constexpr std::uint64_t max_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may belong to a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
@@ -50,7 +50,7 @@ answerer::answerer(channel_file& channel, const policy::policy_set& policies, pl
       policies_(policies),
       names_(names),
       list_(channel.path()),
-      notice_read_(channel::head::most_notices),
+      notice_read_(channel::head::max_notices),
       started_(std::move(preloaded)) {
   // Signals are left to the thread that runs the program.
   sigset_t all;
@@ -78,7 +78,7 @@ void answerer::work() {
     const bool last = ending_.load();
     look();
     if (last) return;
-    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + longest_sleep_ns);
+    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + max_sleep_ns);
   }
 }
 
@@ -174,7 +174,7 @@ const answerer::place_answer& answerer::answer_of(const question& asked, std::ui
 
 answerer::place_answer answerer::find_answer(const question& asked, std::uint32_t process) {
   // To find a name costs time, and this name would not be used.
-  if (sites_.size() >= channel::most_sites) {
+  if (sites_.size() >= channel::max_sites) {
     ++refused_;
     return {};
   }
@@ -204,7 +204,7 @@ void answerer::read_notices() {
   channel::head& head = channel_.head();
   // relaxed: only how far to look; each record has its own release
   const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < std::min(given, channel::head::most_notices); ++i) {
+  for (std::uint32_t i = 0; i < std::min(given, channel::head::max_notices); ++i) {
     channel::notice& one = head.notices[i];
     if (notice_read_[i]) continue;
     const auto kind =

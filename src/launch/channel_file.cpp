@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t fewest_blocks = 64;
+constexpr std::uint32_t min_blocks = 64;
 constexpr const char* folder_prefix = "txsync-";
 constexpr const char* file_prefix = "channel-";
 /// A younger folder may belong to a launcher that is about to lock its file.
@@ -165,7 +165,7 @@ bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
     events_ = what.events ? end : 0;
     if (events_ != 0) end += whole_pages(sizeof(preload::event_area));
     if (ftruncate(file_.get(), static_cast<off_t>(end)) == 0) return true;
-    if (block_limit_ == fewest_blocks) return false;
+    if (block_limit_ == min_blocks) return false;
     block_limit_ /= 2;
   }
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int not_there = 127;
 constexpr int not_runnable = 126;
-constexpr unsigned most_interpreters = 5;  // the kernel follows four
+constexpr unsigned max_interpreters = 5;  // the kernel follows four
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw cannot_start(not_runnable, path + " " + what);
@@ -176,7 +176,7 @@ std::string find_program(const std::string& command) {
 
 void check_takes_library(const std::string& program, const std::string& preloaded) {
   std::string path = program;
-  for (unsigned depth = 0; depth < most_interpreters; ++depth) {
+  for (unsigned depth = 0; depth < max_interpreters; ++depth) {
     const descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) refuse(path, std::string("cannot be read to find its kind: ") + std::strerror(errno));
     const std::string interpreter = script_interpreter(file.get(), path);

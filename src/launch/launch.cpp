@@ -254,9 +254,9 @@ class counted_launch {
           " not counted and had the default policy: a process remembers 32768 places that create locks");
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
-    if (notices > channel::head::most_notices) {
-      into.remarks.push_back(plural(notices - channel::head::most_notices, "notice", "notices") + " beyond the first " +
-                             std::to_string(channel::head::most_notices) + " were dropped");
+    if (notices > channel::head::max_notices) {
+      into.remarks.push_back(plural(notices - channel::head::max_notices, "notice", "notices") + " beyond the first " +
+                             std::to_string(channel::head::max_notices) + " were dropped");
     }
   }
 

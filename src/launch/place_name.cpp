@@ -46,7 +46,7 @@ place_name name_of(const function_at& function, const std::string& module) {
 constexpr std::uint64_t largest_told_apart = 4096;
 
 /// In one file without symbols. Further locks share one site, so that a table of locks does not use up all sites.
-constexpr std::size_t most_nameless = 200;
+constexpr std::size_t max_nameless = 200;
 
 std::uint64_t size_of_lock(channel::object_kind kind) {
   switch (kind) {
@@ -135,7 +135,7 @@ object_name place_names::name_object(const channel::place& where, std::uint32_t 
   if (found.name.empty()) {
     made.name.name = last_part(path) + hexadecimal(frame.offset);
     in.nameless.insert(frame.offset);
-    if (in.nameless.size() <= most_nameless) return made;
+    if (in.nameless.size() <= max_nameless) return made;
     made.name.name = last_part(path) + " (static objects without symbols)";
     made.same = {0, ~std::uint64_t{0}, 1};
     return made;

@@ -12,7 +12,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 /// Longer names lose their template arguments.
-constexpr std::size_t longest_with_templates = 100;
+constexpr std::size_t max_letters_with_templates = 100;
 
 bool starts(std::string_view text, std::size_t at, std::string_view with) {
   return text.substr(at, with.size()) == with;
@@ -139,7 +139,7 @@ std::string readable_name(const char* symbol) {
   }
   const std::string text = without_marks(demangled.get());
   std::string made = shortener(text, true).make();
-  if (made.size() > longest_with_templates) made = shortener(text, false).make();
+  if (made.size() > max_letters_with_templates) made = shortener(text, false).make();
   return made.empty() ? text : made;
 }
 

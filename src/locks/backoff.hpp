@@ -89,11 +89,11 @@ class exponential_backoff {
     std::uint64_t spin_budget;  ///< cycles of pausing in all, before the thread yields instead
     std::uint32_t yields;       ///< how often it yields between looks, before it sleeps between them
     std::uint64_t first_nap_ns;
-    std::uint64_t longest_nap_ns;
+    std::uint64_t max_nap_ns;
   };
 
   explicit exponential_backoff(const limits& bounds) noexcept
-      : bounds_(bounds), next_(bounds.first), naps_(bounds.first_nap_ns, bounds.longest_nap_ns), jitter_(this) {}
+      : bounds_(bounds), next_(bounds.first), naps_(bounds.first_nap_ns, bounds.max_nap_ns), jitter_(this) {}
 
   void wait() noexcept {
     if (spent_ < bounds_.spin_budget) {
@@ -119,12 +119,8 @@ class exponential_backoff {
 };
 
 /// How a test-and-set lock's waiters wait. Found with ./dev bench locks (docs/locks/tatas.md).
-inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
-                                                               .longest = 1024,
-                                                               .spin_budget = 4'000,
-                                                               .yields = 200,
-                                                               .first_nap_ns = 20'000,
-                                                               .longest_nap_ns = 1'000'000};
+inline constexpr exponential_backoff::limits spin_lock_waiting{
+    .first = 64, .longest = 1024, .spin_budget = 4'000, .yields = 200, .first_nap_ns = 20'000, .max_nap_ns = 1'000'000};
 
 /// How a thread waits for its turn in a fair lock: it spins, then yields between looks, then sleeps between looks. The
 /// turn comes whether this thread looks or not, and a long pause delays every thread behind it. So the steps are small.

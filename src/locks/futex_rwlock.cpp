@@ -37,7 +37,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 constexpr std::uint64_t spin_budget = 20'000;  // cycles
 constexpr std::uint64_t shortest_pause = 128;
-constexpr std::uint64_t longest_pause = 4'096;
+constexpr std::uint64_t max_pause = 4'096;
 constexpr std::uint64_t nap_ns = 1'000'000;
 constexpr std::uint64_t max_nap_ns = 640'000'000;  // for the thousands that the word has no room for
 // While the lock is given to a writer that is waking up.
@@ -108,7 +108,7 @@ bool futex_rwlock::spin(const party& who) noexcept {
     const std::uint64_t length = jitter.upto(pause);
     detail::pause_for(length);
     spent += length;
-    if (pause < longest_pause) pause *= 2;
+    if (pause < max_pause) pause *= 2;
   }
   return false;
 }

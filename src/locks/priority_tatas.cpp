@@ -14,7 +14,7 @@ bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
   while (!try_lock()) {
     pastime::spent spent = pastime::spent::nothing;
     // relaxed: bounds a number, orders nothing
-    if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
+    if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < max_ready) {
       spent = meanwhile->spend({is_over, this, 0, 1});
     }
     if (spent == pastime::spent::inside_attempt) return false;

@@ -19,8 +19,8 @@ class unknown_setting {
     add(": unknown ");
     add(what);
     add(" '");
-    for (const char one : value.substr(0, most_of_value)) add({one < ' ' || one > '~' ? "?" : &one, 1});
-    add(value.size() > most_of_value ? "...'" : "'");
+    for (const char one : value.substr(0, max_value_letters)) add({one < ' ' || one > '~' ? "?" : &one, 1});
+    add(value.size() > max_value_letters ? "...'" : "'");
   }
 
   void allow(std::string_view one) noexcept {
@@ -38,7 +38,7 @@ class unknown_setting {
   }
 
  private:
-  static constexpr std::size_t most_of_value = 64;
+  static constexpr std::size_t max_value_letters = 64;
 
   void add(std::string_view part) noexcept {
     for (const char one : part.substr(0, sizeof text_ - 1 - length_)) text_[length_++] = one;  // 1: the line's end

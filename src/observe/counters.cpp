@@ -26,7 +26,7 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 namespace {
 
 /// After this many samples during one timed hold, its unlock is considered missed.
-constexpr std::uint32_t most_skipped = 4096;
+constexpr std::uint32_t max_skipped = 4096;
 
 block_source::taken take_pages(std::size_t) noexcept { return {machine::map_pages(block_bytes()), 0}; }
 constexpr block_source own_pages = {take_pages, nullptr, nullptr};
@@ -251,7 +251,7 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
   if (counters == nullptr) return false;
   counters->acquisitions.add(stood_for);
   // An outer lock is being timed, or another thread has unlocked it, which this thread never learns.
-  if (timed_lock != nullptr && ++block->skipped < most_skipped) return false;
+  if (timed_lock != nullptr && ++block->skipped < max_skipped) return false;
   block->skipped = 0;
   timed_lock = lock;
   block->held_site = site_id;

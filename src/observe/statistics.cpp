@@ -54,7 +54,7 @@ std::vector<double> every_second(std::span<const double> values, std::size_t fir
 double bounded_ratio(double above, double below) {
   if (above == below) return 1;
   // This holds for `below` 0, too: an infinite ratio is bounded like any other.
-  return below == 0 ? greatest_ratio : std::clamp(above / below, 1 / greatest_ratio, greatest_ratio);
+  return below == 0 ? max_ratio : std::clamp(above / below, 1 / max_ratio, max_ratio);
 }
 
 /// log P(X = k) of n fair coins. It uses lgamma, because powers of 1/2 underflow even for moderate counts.

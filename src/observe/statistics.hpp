@@ -69,10 +69,10 @@ enum class better : std::uint8_t { higher, lower };
 
 /// The limit of ratios, in both directions. A round in which a lock made no progress (0 operations) is a measurement,
 /// too. It neither prevents a comparison nor dominates a mean of logarithms.
-inline constexpr double greatest_ratio = 1000;
+inline constexpr double max_ratio = 1000;
 
 /// The ratios by round; more than 1 means that ours is better. It is ours/theirs, or theirs/ours if lower is better;
-/// 0/0 is 1. Each is between 1/greatest_ratio and greatest_ratio. Requires: as many of ours as of theirs, at least one,
+/// 0/0 is 1. Each is between 1/max_ratio and max_ratio. Requires: as many of ours as of theirs, at least one,
 /// all finite and not negative.
 std::vector<double> ratios(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
 

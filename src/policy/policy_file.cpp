@@ -20,7 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND::policy {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::size_t most_bytes = std::size_t{4} << 20;  // 4096 sites with long names are a tenth of it
+constexpr std::size_t max_bytes = std::size_t{4} << 20;  // 4096 sites with long names are a tenth of it
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) { throw policy_error(file + ": " + what); }
 
@@ -225,7 +225,7 @@ std::string read_trusted(const std::string& path) {
     if (got < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) return text;
     text.append(part, static_cast<std::size_t>(got));
-    if (text.size() > most_bytes) refuse(path, "is too long for a policy file; allowed: at most 4 MiB");
+    if (text.size() > max_bytes) refuse(path, "is too long for a policy file; allowed: at most 4 MiB");
   }
 }
 

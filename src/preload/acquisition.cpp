@@ -68,7 +68,7 @@ bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
 /// site.
 void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   constexpr std::uint32_t bits = 64;
-  static constinit std::atomic<std::uint64_t> told[most_sites / bits + 1] = {};
+  static constinit std::atomic<std::uint64_t> told[max_sites / bits + 1] = {};
   if (how != algorithm::tatas && !detail::counts_waiters(how)) return;
   // A system call is impossible within an attempt. After the attempt's end the thread comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;

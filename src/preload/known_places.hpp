@@ -21,11 +21,11 @@ template <std::size_t most>
 class known_places {
  public:
   static constexpr std::size_t slots = 2 * most;
-  static constexpr std::size_t longest_search = 64;
+  static constexpr std::size_t max_search_steps = 64;
 
   /// 0: not known.
   std::uint64_t find(std::uint64_t hash) const noexcept {
-    for (std::size_t step = 0; step < longest_search; ++step) {
+    for (std::size_t step = 0; step < max_search_steps; ++step) {
       const entry& one = table_[(hash + step) % slots];
       // relaxed, here and below: hash and answer are numbers; nothing else is read because of them
       const std::uint64_t seen = one.hash.load(std::memory_order_relaxed);
@@ -40,7 +40,7 @@ class known_places {
   /// False, with no effect, if there is no room.
   bool remember(std::uint64_t hash, std::uint64_t answer) noexcept {
     if (is_full()) return false;
-    for (std::size_t step = 0; step < longest_search; ++step) {
+    for (std::size_t step = 0; step < max_search_steps; ++step) {
       entry& one = table_[(hash + step) % slots];
       std::uint64_t seen = 0;
       const bool is_new = one.hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed);

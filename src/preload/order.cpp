@@ -10,7 +10,7 @@ constinit std::atomic<bool> order_watched{false};
 
 namespace {
 
-constexpr unsigned most_held = 64;
+constexpr unsigned max_held = 64;
 struct held_lock {
   const void* lock;
   std::uint32_t site;
@@ -21,8 +21,8 @@ struct held_lock {
 struct held_list {
   std::atomic<bool> is_taken;
   unsigned count;  // may be more than are remembered
-  held_lock locks[most_held];
-  unsigned remembered() const noexcept { return count < most_held ? count : most_held; }
+  held_lock locks[max_held];
+  unsigned remembered() const noexcept { return count < max_held ? count : max_held; }
   void drop(unsigned index) noexcept {
     for (unsigned next = index + 1; next < remembered(); ++next) locks[next - 1] = locks[next];
     --count;
@@ -116,7 +116,7 @@ bool give_up(const void* lock) noexcept {
   while (behind > 0 && held.locks[behind - 1].lock != lock) --behind;
   if (behind > 0) {
     held.drop(behind - 1);
-  } else if (held.count > most_held) {
+  } else if (held.count > max_held) {
     --held.count;  // a lock that is not remembered
   } else {
     return false;
@@ -138,7 +138,7 @@ void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexce
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
       tell(notice_kind::order_inversion, site, held->locks[i].site);
   }
-  if (held->count < most_held) held->locks[held->count] = {lock, site, losses_of(lock).load(std::memory_order_relaxed)};
+  if (held->count < max_held) held->locks[held->count] = {lock, site, losses_of(lock).load(std::memory_order_relaxed)};
   ++held->count;
 }
 

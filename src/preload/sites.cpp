@@ -46,7 +46,7 @@ told_answer ask_site(channel::head& file, const Place& where, channel::asked_by 
   asked.by = by;
   describe(where, asked.where);
   if (!channel::ask(file, mine)) return made;
-  const std::uint32_t site = asked.site <= channel::most_sites ? asked.site : 0;
+  const std::uint32_t site = asked.site <= channel::max_sites ? asked.site : 0;
   made = {{site, policy::packed::of(asked.policy), 0}, true, asked.frames, asked.same};
   channel::give_back(mine);
   return made;
@@ -68,16 +68,16 @@ struct known_object {
   std::uint64_t answer = 0;
   std::atomic<bool> is_written{false};  // release by its writer; pairs with the acquire of readers
 };
-constexpr std::uint32_t most_objects = 128;
-constinit known_object objects[most_objects] = {};
+constexpr std::uint32_t max_objects = 128;
+constinit known_object objects[max_objects] = {};
 constinit std::atomic<std::uint32_t> objects_given{0};
 
 void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (told.same.end <= told.same.begin) return;
   // relaxed, here and below: a ticket. None is drawn if none is left, since the number must not wrap around.
-  if (objects_given.load(std::memory_order_relaxed) >= most_objects) return;
+  if (objects_given.load(std::memory_order_relaxed) >= max_objects) return;
   const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
-  if (number >= most_objects) return;
+  if (number >= max_objects) return;
   known_object& one = objects[number];
   one.file = file;
   one.places = told.same;
@@ -233,7 +233,7 @@ void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexce
   channel::head* const file = open_file();
   if (file == nullptr) return tell_standard_error(kind, chain);
   const std::uint32_t number = file->notices_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
-  if (number >= channel::head::most_notices) return;
+  if (number >= channel::head::max_notices) return;
   notice& one = file->notices[number];
   one.process = launchers_number(*file);
   one.site = site;

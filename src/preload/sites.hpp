@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 using channel::frame;
 using channel::launchers_number;
-using channel::most_sites;
+using channel::max_sites;
 using channel::notice;
 using channel::notice_kind;
 using channel::object_kind;

@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-constinit std::atomic<site_block*> site_blocks[most_sites / site_block::sites + 1] = {};
+constinit std::atomic<site_block*> site_blocks[max_sites / site_block::sites + 1] = {};
 
 namespace {
 

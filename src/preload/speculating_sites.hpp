@@ -59,7 +59,7 @@ struct site_block {
   alignas(speculating_site) unsigned char room[sites][sizeof(speculating_site)];
 };
 static_assert(sizeof(site_block) == 4096);
-extern constinit std::atomic<site_block*> site_blocks[most_sites / site_block::sites + 1];
+extern constinit std::atomic<site_block*> site_blocks[max_sites / site_block::sites + 1];
 
 /// Makes the choices of the site, which asks for elision or warm-up, and its page (speculate/site_page.hpp). False if
 /// there is no memory left: then its locks are plain. Sites that are not counted have a number, too. Thread-safe.

@@ -21,7 +21,7 @@ constexpr bool is_below_frame = false;
 constexpr unsigned size_bits = 16;
 constexpr std::uint64_t size_varies = 0xFFFF;
 constexpr std::size_t table_size = 1u << 14;
-constexpr std::size_t longest_search = 8;
+constexpr std::size_t max_search_steps = 8;
 constinit std::atomic<std::uint64_t> frames[table_size] = {};
 
 constinit std::atomic<std::uintptr_t> own_begin{0};
@@ -35,7 +35,7 @@ std::size_t first_place(std::uintptr_t address) noexcept { return mixed(0, addre
 
 /// The size in words; 0: not known, or it varies.
 std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
-  for (std::size_t step = 0; step < longest_search; ++step) {
+  for (std::size_t step = 0; step < max_search_steps; ++step) {
     // relaxed, here and below: the word is all there is
     const std::uint64_t seen = frames[(first_place(address) + step) % table_size].load(std::memory_order_relaxed);
     if (seen == 0) return 0;
@@ -49,7 +49,7 @@ std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
 /// If there is no room the frame stays unknown.
 void remember_frame(std::uintptr_t address, std::uint64_t size) noexcept {
   if (address >> (64 - size_bits) != 0 || size >= size_varies) return;
-  for (std::size_t step = 0; step < longest_search; ++step) {
+  for (std::size_t step = 0; step < max_search_steps; ++step) {
     std::atomic<std::uint64_t>& one = frames[(first_place(address) + step) % table_size];
     std::uint64_t seen = one.load(std::memory_order_relaxed);
     const std::uint64_t word = std::uint64_t{address} << size_bits | size;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double row_height = 28;
 constexpr double tick_room = 40;
-constexpr std::size_t longest_label = 30;
+constexpr std::size_t max_label_letters = 30;
 
 /// About five round steps from 0 that reach `greatest`.
 struct axis {
@@ -46,7 +46,7 @@ struct axis {
   }
 };
 
-double greatest_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
+double max_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
 
 struct bar_layout {
   double left;
@@ -65,7 +65,7 @@ std::string drawn(const bar& one, const bar_layout& at, double top) {
   std::string made = "<g class=\"mark " + one.look + "\"><title>" + escaped(one.hover) + "</title>";
   made += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
           "\"/>";
-  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, longest_label));
+  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, max_label_letters));
   made += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
           px(std::max(0.0, at.x(one.what.value) - at.left)) + "\" height=\"16\"/>";
   if (one.interval) {
@@ -85,8 +85,8 @@ std::string drawn(const bar_chart& chart) {
   std::size_t longest = 0, max_value_letters = 0;
   for (const bar& one : chart.bars) {
     max_value_letters = std::max(max_value_letters, length(words_of_value(one)));
-    greatest = std::max(greatest, greatest_of(one.what));
-    longest = std::max(longest, std::min(length(one.label), longest_label));
+    greatest = std::max(greatest, max_of(one.what));
+    longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   const double top = chart.marker ? 24 : 6;
   const double value_room = std::max(76.0, static_cast<double>(max_value_letters) * letter_width + 16);
@@ -125,7 +125,7 @@ std::vector<double> spread(const std::vector<double>& ascending) {
   return made;
 }
 
-double least_distance(const std::vector<double>& ascending) {
+double min_distance(const std::vector<double>& ascending) {
   double least = 1;
   for (std::size_t i = 1; i < ascending.size(); ++i) least = std::min(least, ascending[i] - ascending[i - 1]);
   return least;
@@ -153,7 +153,7 @@ struct x_scale {
     if (logs.empty()) return;
     std::vector<double> factors = spread(logs);
     constexpr double rounding = 1e-9;
-    if (least_distance(factors) <= least_distance(places) + rounding) return;
+    if (min_distance(factors) <= min_distance(places) + rounding) return;
     places = std::move(factors);
     words = positions.front() == 0 ? " (logarithmic scale, 0 apart)" : " (logarithmic scale)";
   }
@@ -230,7 +230,7 @@ std::string drawn(const line& one, std::size_t index, const line_layout& at, dou
   const std::string connection = one.connected ? "<path d=\"" + path + "\"/>" : "";
   return "<g class=\"line " + look + "\">" + connection + marks +
          svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
-         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, longest_label)) + "</g>\n";
+         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, max_label_letters)) + "</g>\n";
 }
 
 }  // namespace
@@ -241,8 +241,8 @@ std::string drawn(const line_chart& chart) {
   double greatest = 0;
   std::size_t longest = 0;
   for (const line& one : chart.lines) {
-    for (const auto& value : one.at) greatest = std::max(greatest, value ? greatest_of(*value) : 0);
-    longest = std::max(longest, std::min(length(one.label), longest_label));
+    for (const auto& value : one.at) greatest = std::max(greatest, value ? max_of(*value) : 0);
+    longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   at.scale = axis(greatest);
   x_scale across(chart.positions);

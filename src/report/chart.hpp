@@ -56,7 +56,7 @@ struct line_chart {
   std::vector<line> lines;                  ///< at most 8
 };
 
-inline constexpr std::size_t most_lines = 8;
+inline constexpr std::size_t max_lines = 8;
 
 /// Lines over positions on a true scale, labelled at their ends. The scale is linear, or logarithmic if that keeps the
 /// nearest two positions further apart; the axis says which. Labels that would overlap others are left out.
@@ -79,11 +79,11 @@ struct map_chart {
   std::string row_words;  ///< what the row labels mean
   std::vector<std::string> rows;
   std::vector<std::string> columns;
-  std::vector<panel> panels;  ///< at most most_panels() of the number of columns
+  std::vector<panel> panels;  ///< at most max_panels() of the number of columns
 };
 
 /// How many panels fit beside each other; at least one.
-std::size_t most_panels(std::size_t columns);
+std::size_t max_panels(std::size_t columns);
 
 /// Cells with their fractions as numbers. The nearer to 1, the stronger the background colour.
 std::string drawn(const map_chart& chart);

@@ -32,7 +32,7 @@ const json* point_of(const json& document, const json& row) {
   return index < points.size() ? &points[index] : nullptr;
 }
 
-double greatest_value(const json& document) {
+double max_value(const json& document) {
   double greatest = 0;
   for (const json& point : part_of(document, "points")) greatest = std::max(greatest, number_of(point, "high"));
   return greatest;
@@ -115,7 +115,7 @@ std::string contests_section(const json& document) {
   const auto tune = document.find("tune");
   if (tune == document.end()) return {};
   const json& rows = part_of(*tune, "table");
-  const scale unit = scale_for(greatest_value(document), text_of(*tune, "unit"));
+  const scale unit = scale_for(max_value(document), text_of(*tune, "unit"));
   // The proof comes first, because the verdict comes from it.
   std::vector<std::vector<const json*>> phases;
   for (const json& row : rows) {

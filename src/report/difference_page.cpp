@@ -11,8 +11,8 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_sites = 20;
-constexpr std::size_t most_points = 200;
+constexpr std::size_t max_sites = 20;
+constexpr std::size_t max_points = 200;
 
 std::string boxes(const difference& all) {
   std::string made;
@@ -45,7 +45,7 @@ std::string remarks_section(const difference& all) {
 std::string points_table(const difference& all) {
   if (all.points.empty()) return {};
   std::string rows;
-  for (std::size_t i = 0; i < std::min(all.points.size(), most_points); ++i) {
+  for (std::size_t i = 0; i < std::min(all.points.size(), max_points); ++i) {
     const point_change& one = all.points[i];
     const std::string how = judged(one);
     rows += std::string("<tr") +
@@ -62,9 +62,8 @@ std::string points_table(const difference& all) {
                          "<th>what</th><th>metric</th><th class=\"n\">before</th><th class=\"n\">after</th><th "
                          "class=\"n\">ratio</th><th>after is</th>",
                          rows);
-  if (all.points.size() > most_points)
-    made +=
-        "<p class=\"note\">" + std::to_string(all.points.size() - most_points) + " further rows are left out.</p>\n";
+  if (all.points.size() > max_points)
+    made += "<p class=\"note\">" + std::to_string(all.points.size() - max_points) + " further rows are left out.</p>\n";
   return made +
          "<p class=\"note\">Medians. After is better or worse only where all its values lie beyond all of those "
          "before; "
@@ -76,7 +75,7 @@ std::string points_table(const difference& all) {
 std::string sites_table(const difference& all) {
   if (all.sites.empty()) return {};
   std::string rows;
-  for (std::size_t i = 0; i < std::min(all.sites.size(), most_sites); ++i) {
+  for (std::size_t i = 0; i < std::min(all.sites.size(), max_sites); ++i) {
     const site_change& site = all.sites[i];
     const std::vector<difference_row> lines = rows_of(site, all);
     for (std::size_t line = 0; line < lines.size(); ++line) {
@@ -93,8 +92,8 @@ std::string sites_table(const difference& all) {
   std::string head = "<th>site</th><th></th>";
   for (const char* one : difference_heads) head += std::string("<th class=\"n\">") + one + "</th>";
   std::string made = "<section>" + heading("Lock sites") + table(head, rows);
-  if (all.sites.size() > most_sites)
-    made += "<p class=\"note\">" + std::to_string(all.sites.size() - most_sites) + " further sites changed less.</p>\n";
+  if (all.sites.size() > max_sites)
+    made += "<p class=\"note\">" + std::to_string(all.sites.size() - max_sites) + " further sites changed less.</p>\n";
   return made +
          "<p class=\"note\">The sites whose waiting changed most come first. Sites are the same by their names; where "
          "lines "

@@ -82,7 +82,7 @@ line line_of(const json& curve, const std::vector<double>& positions, const scal
   return made;
 }
 
-double greatest_of_curves(const json& experiment) {
+double max_of_curves(const json& experiment) {
   double greatest = 0;
   for (const json& curve : part_of(experiment, "curves")) {
     for (const json& point : part_of(curve, "points")) greatest = std::max(greatest, number_of(point, "value"));
@@ -94,7 +94,7 @@ double greatest_of_curves(const json& experiment) {
 std::string curves_of(const json& experiment) {
   const std::vector<double> positions = positions_of(experiment);
   if (positions.size() < 2) return {};
-  const scale unit = scale_for(greatest_of_curves(experiment), text_of(experiment, "unit"));
+  const scale unit = scale_for(max_of_curves(experiment), text_of(experiment, "unit"));
   line_chart chart;
   chart.title = text_of(experiment, "title");
   chart.description = "Lines: simulated. Marks alone: what the paper or the formula gives.";
@@ -103,7 +103,7 @@ std::string curves_of(const json& experiment) {
   chart.positions = positions;
   for (const double at : positions) chart.position_words.push_back(plain(at));
   for (const json& curve : part_of(experiment, "curves")) {
-    if (chart.lines.size() < most_lines && !part_of(curve, "points").empty()) {
+    if (chart.lines.size() < max_lines && !part_of(curve, "points").empty()) {
       chart.lines.push_back(line_of(curve, positions, unit));
     }
   }

@@ -9,7 +9,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_names = 5;
+constexpr std::size_t max_names = 5;
 
 /// A test, or the program, with its outcome.
 struct explored {
@@ -61,8 +61,8 @@ std::string tests_counted(const explored_list& list) {
 /// "a, b and 3 more".
 std::string names_of(const explored_list& list) {
   std::string made;
-  for (std::size_t i = 0; i < std::min(list.size(), most_names); ++i) made += (i == 0 ? "" : ", ") + list[i].name();
-  return list.size() <= most_names ? made : made + " and " + std::to_string(list.size() - most_names) + " more";
+  for (std::size_t i = 0; i < std::min(list.size(), max_names); ++i) made += (i == 0 ? "" : ", ") + list[i].name();
+  return list.size() <= max_names ? made : made + " and " + std::to_string(list.size() - max_names) + " more";
 }
 
 /// The part of a complaint before the seed (the key has it, too) and before the threads' positions.

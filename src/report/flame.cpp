@@ -17,7 +17,7 @@ constexpr double letter_size = 11.5;
 constexpr double inset = 4;      // left and right of the text in a frame
 constexpr double narrowest = 4;  // narrower frames are merged
 constexpr std::size_t max_frames = 250;
-constexpr std::size_t most_name = 300;  // names of C++ templates can be long
+constexpr std::size_t max_name_letters = 300;  // names of C++ templates can be long
 constexpr double legend_height = 26;
 
 /// How much a frame changed: seven steps from gone to new.
@@ -74,7 +74,7 @@ std::string unqualified(const std::string& name) {
 /// Shortens the name to fit `room`. It first removes the source place, then qualifiers, then template arguments; at
 /// last only the beginning stays. Empty if fewer than 6 letters would stay.
 std::string fitted(std::string name, double room) {
-  constexpr std::size_t least_letters = 6;
+  constexpr std::size_t min_letters = 6;
   if (width_of(name) <= room) return name;
   for (const char* place : {" (", "@", " in "}) {
     name = name.substr(0, std::max<std::size_t>(name.rfind(place), 1));
@@ -85,7 +85,7 @@ std::string fitted(std::string name, double room) {
   if (!name.starts_with("operator")) name = name.substr(0, std::max<std::size_t>(name.find('<'), 1));
   if (width_of(name) <= room) return name;
   std::size_t letters = std::min(length(name), static_cast<std::size_t>(std::max(0.0, room / 0.4)));
-  for (; letters >= least_letters; --letters) {
+  for (; letters >= min_letters; --letters) {
     std::string shorter = beginning(name, letters) + "…";
     if (width_of(shorter) <= room) return shorter;
   }
@@ -136,8 +136,8 @@ class drawing {
 
   /// The text shown on hover.
   std::string sentence(const call_frame& frame) const {
-    std::string words =
-        frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together" : shortened(frame.name, most_name);
+    std::string words = frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together"
+                                          : shortened(frame.name, max_name_letters);
     words += ": ";
     if (!chart_.compares)
       return words + duration(frame.amount) + " " + chart_.what + ", " + percent(frame.amount / all_) + " of all";

@@ -13,7 +13,7 @@ constexpr double cell_height = 24;
 constexpr double narrowest_cell = 34;
 constexpr double widest_cell = 64;
 constexpr double panel_gap = 12;
-constexpr double most_label_room = 230;
+constexpr double max_label_room = 230;
 constexpr double head_height = 46;  // the labels of panels and of their columns
 
 struct map_layout {
@@ -32,7 +32,7 @@ map_layout layout_of(const map_chart& chart) {
   for (const std::string& one : chart.rows) longest = std::max(longest, length(one));
   map_layout made;
   made.columns = chart.columns.size();
-  made.left = std::min(static_cast<double>(longest) * letter_width + 10, most_label_room);
+  made.left = std::min(static_cast<double>(longest) * letter_width + 10, max_label_room);
   const double panels = static_cast<double>(chart.panels.size());
   const double room = width - made.left - (panels - 1) * panel_gap;
   made.cell_width = std::min(room / panels / static_cast<double>(made.columns), widest_cell);
@@ -72,9 +72,9 @@ std::string drawn(const map_chart::panel& one, std::size_t number, const map_cha
 
 }  // namespace
 
-std::size_t most_panels(std::size_t columns) {
+std::size_t max_panels(std::size_t columns) {
   const double one = static_cast<double>(std::max<std::size_t>(columns, 1)) * narrowest_cell;
-  return std::max<std::size_t>(1, static_cast<std::size_t>((width - most_label_room + panel_gap) / (one + panel_gap)));
+  return std::max<std::size_t>(1, static_cast<std::size_t>((width - max_label_room + panel_gap) / (one + panel_gap)));
 }
 
 std::string drawn(const map_chart& chart) {
@@ -82,10 +82,10 @@ std::string drawn(const map_chart& chart) {
   const map_layout at = layout_of(chart);
   std::string made = opened(chart.title, chart.description, map_layout::y(chart.rows.size()) + 6);
   made += svg_text("label", at.left - 8, head_height - 8, chart.row_words);
-  const auto most_letters = static_cast<std::size_t>((at.left - 8) / letter_width);
+  const auto max_letters = static_cast<std::size_t>((at.left - 8) / letter_width);
   for (std::size_t row = 0; row < chart.rows.size(); ++row) {
     made += svg_text("label", at.left - 8, map_layout::y(row) + cell_height / 2 + 4.5,
-                     shortened(chart.rows[row], std::max<std::size_t>(most_letters, 8)));
+                     shortened(chart.rows[row], std::max<std::size_t>(max_letters, 8)));
   }
   for (std::size_t i = 0; i < chart.panels.size(); ++i) made += drawn(chart.panels[i], i, chart, at);
   return made + closed(chart.title);

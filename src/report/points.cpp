@@ -151,7 +151,7 @@ std::string row(const shown& one, const scale& unit, bool best, const columns& m
   return made + "</tr>\n";
 }
 
-double least_coverage(const std::vector<shown>& list) {
+double min_coverage(const std::vector<shown>& list) {
   double least = 1;
   for (const shown& one : list) {
     if (one.rounds != 0) least = std::min(least, one.middle.coverage);
@@ -160,7 +160,7 @@ double least_coverage(const std::vector<shown>& list) {
 }
 
 std::string interval_note(const std::vector<shown>& list) {
-  const double least = least_coverage(list);
+  const double least = min_coverage(list);
   if (least == 0) return "A single repetition has no interval.";
   std::string words = "Intervals: of the median, by order statistics; they cover ";
   if (least >= 0.95) return words + "at least 95 %.";
@@ -250,10 +250,10 @@ std::string lines(const std::vector<shown>& list, const scale& unit, const json&
   for (const double count : threads) chart.position_words.push_back(grouped(count));
   std::vector<std::string> names = ranked(list);
   chart.title = text_of(first, "metric") + " of " + text_of(first, "workload") + " over threads";
-  if (names.size() > most_lines) {
+  if (names.size() > max_lines) {
     chart.title +=
-        ", the " + std::to_string(most_lines) + " of " + std::to_string(names.size()) + " with the best medians";
-    names.resize(most_lines);
+        ", the " + std::to_string(max_lines) + " of " + std::to_string(names.size()) + " with the best medians";
+    names.resize(max_lines);
   }
   for (const std::string& name : names) {
     line made{name, std::vector<std::optional<estimate>>(threads.size()), std::vector<std::string>(threads.size())};

@@ -13,8 +13,8 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_rows = 40;
-constexpr std::size_t most_bars = 10;
+constexpr std::size_t max_rows = 40;
+constexpr std::size_t max_bars = 10;
 
 std::string percentile(const json& site, const char* member, const char* name) {
   const json& times = part_of(site, member);
@@ -40,7 +40,7 @@ template <class Cells>
 std::string table_of(const std::vector<counted>& list, const char* member, bool with_where, const std::string& heads,
                      Cells cells) {
   std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+  for (std::size_t i = 0; i < std::min(list.size(), max_rows); ++i) {
     const json& one = part_of(*list[i].site, member);
     if (!one.empty()) rows += "<tr>" + first_cells(list[i], with_where) + cells(one) + "</tr>\n";
   }
@@ -97,7 +97,7 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
   if (list.empty()) return {};
   std::string rows;
   const bool with_programs = several_programs_waited(list);
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i)
+  for (std::size_t i = 0; i < std::min(list.size(), max_rows); ++i)
     rows += row(list[i], all_waiting, with_where, with_programs);
   const std::string head =
       first_heads(with_where) +
@@ -106,10 +106,10 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
       "<th class=\"n\">longest wait</th>"
       "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
   std::string made = table(head, rows);
-  if (list.size() > most_rows) {
+  if (list.size() > max_rows) {
     double rest = 0;
-    for (std::size_t i = most_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
-    made += "<p class=\"note\">" + std::to_string(list.size() - most_rows) + " further sites waited " + duration(rest) +
+    for (std::size_t i = max_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
+    made += "<p class=\"note\">" + std::to_string(list.size() - max_rows) + " further sites waited " + duration(rest) +
             " together.</p>\n";
   }
   return made +
@@ -177,7 +177,7 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   if (list.size() < 2 || all_waiting == 0) return {};
   const scale unit = scale_for(waiting_of(*list.front().site), "ns");
   bar_chart chart;
-  const std::size_t count = std::min(list.size(), most_bars);
+  const std::size_t count = std::min(list.size(), max_bars);
   chart.title = count < list.size() ? "Waiting by lock site, the " + std::to_string(count) + " sites that wait most"
                                     : "Waiting by lock site";
   chart.description = "Bars without intervals; the table above holds the same numbers.";

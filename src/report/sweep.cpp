@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t fewest_rows = 4;
+constexpr std::size_t min_rows = 4;
 
 /// The points of one drawing. They have the same workload, place, metric and text parameters.
 struct sweep {
@@ -122,7 +122,7 @@ std::vector<std::string> subjects_to_show(const grid& all) {
     means.emplace_back(-sum / static_cast<double>(all.medians.at(subject).size()), subject);
   }
   std::stable_sort(means.begin(), means.end());
-  means.resize(std::min(means.size(), most_panels(all.threads.size())));
+  means.resize(std::min(means.size(), max_panels(all.threads.size())));
   std::vector<std::string> shown;
   for (const std::string& subject : all.subjects) {
     const auto is_it = [&](const auto& one) { return one.second == subject; };
@@ -160,7 +160,7 @@ map_chart::panel panel_of(const std::string& subject, const grid& all, const sca
 
 std::string section(const sweep& from) {
   const grid all = grid_of(from);
-  if (all.names.empty() || all.rows.size() < fewest_rows || all.subjects.size() < 2) return {};
+  if (all.names.empty() || all.rows.size() < min_rows || all.subjects.size() < 2) return {};
   double greatest = 0;
   for (const auto& [subject, values] : all.medians) {
     for (const auto& [where, value] : values) greatest = std::max(greatest, value);

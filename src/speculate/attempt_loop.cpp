@@ -87,7 +87,7 @@ class retries {
   }
   /// False: take the lock.
   bool wait_outside() noexcept {
-    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << known_.in_vain;
+    const std::uint64_t most = std::uint64_t{policy_.max_wait} << known_.in_vain;
     const std::uint64_t before = waited_;
     const std::uint64_t start = machine::cycles();
     patient_spin waiting;
@@ -96,21 +96,21 @@ class retries {
       waited_ = before + (machine::cycles() - start);
       if (most != 0 && waited_ >= most) {
         // A thread behind a lock whose queue never ends never sees it free.
-        if (known_.in_vain < experience::most_in_vain) ++known_.in_vain;
+        if (known_.in_vain < experience::max_in_vain) ++known_.in_vain;
         return false;
       }
       waiting.wait(shortest_wait);
     }
-    if (waited_ < policy_.longest_wait) known_.in_vain = 0;
+    if (waited_ < policy_.max_wait) known_.in_vain = 0;
     return true;
   }
   void back_off() noexcept {
-    if (policy_.longest_backoff == 0) return;
+    if (policy_.max_backoff == 0) return;
     // Threads that conflicted once conflict again if both come back after the same time (thesis 2.4; always-abort
     // paper, IV-A).
     jitter random(this);
     pause_for(random.upto(pause_));
-    if (pause_ < policy_.longest_backoff) pause_ *= 2;
+    if (pause_ < policy_.max_backoff) pause_ *= 2;
   }
 
   const site_page& how_;
@@ -131,7 +131,7 @@ bool is_capacity(abort_cause why) noexcept {
 }
 
 bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
-  return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
+  return policy.max_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
 }
 
 /// For a race detector of the library or of the program only: it does not see attempts. To be called within them.
@@ -441,7 +441,7 @@ bool leave_elided(const void* lock) noexcept {
   if (mine.count != 0) return true;
   const elision_policy& policy = mine.how.page().elides_by();
   unsigned sections = 1;
-  if (policy.most_sections > 1) {
+  if (policy.max_sections > 1) {
     sections = ++mine.done;
     const experience& known = experience_in_attempt(mine.outermost);
     if (mine.actions == 0 && is_coarse(known, policy) && sections < known.grain) {

@@ -89,7 +89,7 @@ void attempts_failed(experience& mine, const void* lock, const elision_policy& p
   // take it more often.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
-    const unsigned most = (policy.most_badness + 1u) << forgiven(policy);
+    const unsigned most = (policy.max_badness + 1u) << forgiven(policy);
     mine.badness = static_cast<std::uint16_t>(std::min(most, mine.badness * 2u + 2) - 1);
   } else if (policy.adapts == adaptation::skip_after_failure && why != failure::conflicts) {
     skip_next(lock, why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort);
@@ -99,11 +99,11 @@ void attempts_failed(experience& mine, const void* lock, const elision_policy& p
 void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept {
   if (mine.badness != 0) mine.badness = 0;
   if (policy.adapts == adaptation::retry_limit && mine.missing != 0) --mine.missing;
-  if (policy.most_sections <= 1) return;
+  if (policy.max_sections <= 1) return;
   if (mine.commits < policy.coarsens_after) {
     ++mine.commits;
   } else if (sections >= mine.grain) {
-    mine.grain = static_cast<std::uint8_t>(std::min<unsigned>(policy.most_sections, mine.grain * 2u));
+    mine.grain = static_cast<std::uint8_t>(std::min<unsigned>(policy.max_sections, mine.grain * 2u));
   }
 }
 

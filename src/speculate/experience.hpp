@@ -16,9 +16,9 @@ struct experience {
   std::uint8_t missing = 0;   ///< how many attempts fewer than the policy's limit
   std::uint8_t commits = 0;   ///< in a row
   std::uint8_t grain = 1;     ///< critical sections in one attempt (coarsening)
-  std::uint8_t in_vain = 0;   ///< sections in a row that waited as long as they may, up to most_in_vain
+  std::uint8_t in_vain = 0;   ///< sections in a row that waited as long as they may, up to max_in_vain
 
-  static constexpr std::uint8_t most_in_vain = 4;
+  static constexpr std::uint8_t max_in_vain = 4;
 };
 
 /// Outside attempts. Null if the system has no memory for it: then the lock is to be taken.

@@ -46,18 +46,18 @@ constexpr std::uint32_t changing = 1u << 31;
 // If the second mode was kept (the lock), its sleepers have to be woken one by one before the first shows its speed.
 constexpr std::uint32_t windows_at_first = 2;
 constexpr std::uint32_t windows_after_second = 4;
-constexpr std::uint32_t most_agreed = 5;
+constexpr std::uint32_t max_agreed = 5;
 
 // Long sections make long windows, and few of them tell little. Threads that queue for a lock leave it one by one
 // before elision shows its speed. So a window has to hold all of them and as many more.
-constexpr std::uint64_t longest_window = 32;  // times the shortest window
-std::uint64_t fewest_sections() noexcept {
+constexpr std::uint64_t max_window = 32;  // times the shortest window
+std::uint64_t min_sections() noexcept {
   return std::max<std::uint64_t>(48, std::uint64_t{2} * machine::cpu_count()) * 256;
 }
 // Sections that a thread has begun and not reported at the end of a window are lost to that window.
 constexpr std::uint64_t reports_a_window = 8;
 // The maximum length of a trial without pauses of the program, in windows.
-constexpr std::uint64_t most_windows = 8;
+constexpr std::uint64_t max_windows = 8;
 
 // If a thread runs so many sections in a window, it looks at one of 64, or of 256, instead of one of 16.
 constexpr std::uint64_t many_a_window = 256;
@@ -65,7 +65,7 @@ constexpr std::uint64_t very_many_a_window = 4'096;
 // If both slots of a thread are taken, a site waits for so many sections before it gets one of them.
 constexpr std::uint32_t patience_of_others = 256;
 // So many sections of a thread without one of a site that it knows in a trial, or too few for a report.
-constexpr std::uint32_t longest_belief = 4'096;
+constexpr std::uint32_t max_settled_sections = 4'096;
 
 bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
 
@@ -108,10 +108,10 @@ std::uint64_t two_ways::sections() const noexcept {
 std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
-  const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
+  const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, max_agreed) : 1;
   agreed_.store(times * 2 + (second ? 1 : 0), relaxed);
   second_.store(second, relaxed);
-  const std::uint64_t took = std::min(now - began_.load(relaxed), most_windows * longest_window * window);
+  const std::uint64_t took = std::min(now - began_.load(relaxed), max_windows * max_window * window);
   since_.store(now + (took << (times + 4)), relaxed);
   return between;
 }
@@ -129,7 +129,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
   if (part == settling) return second_window;
   if (part == settling_again) return first_again;
   // Either nobody ran sections for most of the window, or sections are that long. The next window shows which.
-  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
+  if (done.took > 2 * max_window * window && !paused_.exchange(true, relaxed)) return part;
   const std::uint64_t best_first = best_first_.load(relaxed);
   if (part == second_window) {
     const bool second = takes_second(rate, best_first);
@@ -161,7 +161,7 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   if (part != between) {
     add(mine, since);
     const std::uint64_t length = mine.now - since;
-    if (length < window || (length < longest_window * window && sections() < fewest_sections())) return;
+    if (length < window || (length < max_window * window && sections() < min_sections())) return;
   }
   // acquire: as above. A thread whose exchange fails was overtaken, and looks again later.
   if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
@@ -232,7 +232,7 @@ bool turns::counts_exactly(count_down& left, const void* role) noexcept {
     return true;
   }
   if (place* const at = find(role)) {
-    in_trial_ = longest_belief;
+    in_trial_ = max_settled_sections;
     return ++at->counted >= at->batch;
   }
   place* at = find(nullptr);
@@ -272,7 +272,7 @@ bool turns::look(count_down& left, const void* role, two_ways& ways, std::uint64
     const std::uint16_t stays = at != nullptr ? at->patience : patience();
     if (at == nullptr) at = &places_[0];  // between trials all are free
     *at = {.role = role, .since = now, .patience = stays, .batch = static_cast<std::uint8_t>(batch)};
-    in_trial_ = longest_belief;
+    in_trial_ = max_settled_sections;
     left.restart(1);
   } else if (at != nullptr) {
     at->role = nullptr;

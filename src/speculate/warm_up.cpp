@@ -79,7 +79,7 @@ bool warm_wait::run(warm_memory& memory) noexcept {
 void warm_wait::spend_early() noexcept {
   if (tries_ == 0) return;
   if (policy_.speculators != 0 && !join(policy_.speculators)) return;
-  warm_memory memory(policy_.most_accesses);
+  warm_memory memory(policy_.max_accesses);
   is_warm_ = run(memory);
   if (is_warm_) tries_ = 0;
   if (policy_.speculators != 0) leave();
@@ -97,7 +97,7 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   if (call_ == nullptr) {
     if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
   } else {
-    warm_memory memory(wait, policy_.most_accesses);
+    warm_memory memory(wait, policy_.max_accesses);
     if (run(memory) && !wait.over()) tries_ = 0;
   }
   if (policy_.speculators != 0) leave();

@@ -15,13 +15,13 @@ namespace {
 constexpr std::uint64_t shortest_wait = 64;  // cycles
 
 // Between two looks whether others run transactions. So many cycles are enough to pay for the end of a bias.
-constexpr std::uint64_t longest_between_looks = 4'000'000;
-constexpr std::uint32_t most_between_looks = 1U << 16;  // transactions
+constexpr std::uint64_t max_look_interval_cycles = 4'000'000;
+constexpr std::uint32_t max_look_interval_transactions = 1U << 16;
 
 // Except in explorations.
 constexpr std::uint32_t usual_between_looks = 64;  // transactions
 constexpr std::uint64_t usual_patience = 10'000;   // cycles
-constinit std::uint32_t fewest_between_looks = usual_between_looks;
+constinit std::uint32_t min_look_interval_transactions = usual_between_looks;
 constinit std::uint64_t patience_with_biased = usual_patience;
 
 bool is_running(std::uint64_t activity) noexcept { return (activity & 1) != 0; }
@@ -101,7 +101,7 @@ std::uint64_t activity_of_others(const runner& me) noexcept {
 
 }  // namespace
 
-void begin_to_look(runner& me) noexcept { me.until_look = me.look_every = fewest_between_looks; }
+void begin_to_look(runner& me) noexcept { me.until_look = me.look_every = min_look_interval_transactions; }
 
 void look_for_others(runner& me) noexcept {
   const std::uint64_t now = machine::cycles();
@@ -112,9 +112,9 @@ void look_for_others(runner& me) noexcept {
   me.others_activity = activity;
   // The interval grows faster than it shrinks: a thread that comes once in a while must not find the gate biased each
   // time.
-  if ((quiet || since > longest_between_looks) && me.look_every > fewest_between_looks) {
+  if ((quiet || since > max_look_interval_cycles) && me.look_every > min_look_interval_transactions) {
     me.look_every /= 2;
-  } else if (!quiet && since < longest_between_looks / 4 && me.look_every < most_between_looks) {
+  } else if (!quiet && since < max_look_interval_cycles / 4 && me.look_every < max_look_interval_transactions) {
     me.look_every *= 4;
   }
   me.until_look = me.look_every;
@@ -130,12 +130,12 @@ void look_for_others(runner& me) noexcept {
 }
 
 void look_early() noexcept {
-  fewest_between_looks = 1;
+  min_look_interval_transactions = 1;
   patience_with_biased = 0;
   for (runner* one = runner::first(); one != nullptr; one = one->next()) begin_to_look(*one);
 }
 void look_as_usual() noexcept {
-  fewest_between_looks = usual_between_looks;
+  min_look_interval_transactions = usual_between_looks;
   patience_with_biased = usual_patience;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t batch = 256;
 constexpr std::size_t crowd = 16 * batch;  // with so many that wait, the thread yields to those that they wait for
-constexpr unsigned most_turns = 64;
+constexpr unsigned max_turns = 64;
 
 /// Stands before each object, so that a second destruction is noticed, whichever blocks do it. Its lowest byte also
 /// says how far before the object the memory begins.
@@ -173,7 +173,7 @@ bool free_in_time(runner& me) noexcept {
     return true;
   }
   if (me.next_limbo.size() < me.patience) return false;
-  for (unsigned turn = 0; turn < most_turns; ++turn) {
+  for (unsigned turn = 0; turn < max_turns; ++turn) {
     machine::yield();
     if (try_to_free(me)) return true;
   }

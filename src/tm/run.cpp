@@ -17,7 +17,7 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 namespace {
 
 constexpr std::uint32_t first_backoff = 64;  // cycles
-constexpr std::uint32_t most_doublings = 8;
+constexpr std::uint32_t max_doublings = 8;
 constexpr std::uint64_t look_cycles = 4'000;  // at an orec that another transaction owns
 constexpr unsigned look_turns = 64;           // then so many yields to other threads
 
@@ -38,7 +38,7 @@ void wait_for_long_owner(const runner& me) noexcept {
   if (me.failures == 0) return;
   if (me.met == nullptr) {
     txsync::detail::jitter random(&me);
-    const std::uint32_t doublings = me.failures < most_doublings ? me.failures : most_doublings;
+    const std::uint32_t doublings = me.failures < max_doublings ? me.failures : max_doublings;
     txsync::detail::pause_for(random.upto(std::uint64_t{first_backoff} << doublings));
     return;
   }

@@ -12,7 +12,7 @@ constexpr unsigned first_round_that_drops = 4;
 constexpr double drop_below = 0.05;
 constexpr double promising_below = 0.2;
 /// Before a comparison may end for lack of challengers, a single challenger must have had the chance to lose.
-constexpr unsigned least_rounds = 5;
+constexpr unsigned min_rounds = 5;
 
 void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
   for (const site_seen& one : part) {
@@ -233,7 +233,7 @@ contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rule
     if (rules.drop && round >= first_round_that_drops) drop_losers(lanes, round, rules.way);
     const unsigned challengers = running(lanes) - 1;
     if (challengers == 0) return contest_end::complete;
-    if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return contest_end::complete;
+    if (rules.until_one_is_left && challengers == 1 && round >= min_rounds) return contest_end::complete;
   }
   return contest_end::complete;
 }

@@ -10,12 +10,12 @@ namespace {
 
 constexpr double share_of_waiting = 0.95;
 constexpr double timeout_factor = 10;
-constexpr double least_timeout_seconds = 10;
+constexpr double min_timeout_seconds = 10;
 /// The parts of a time limit up to which phase 1 and phase 2 may go. The rest is for the proof.
 constexpr double first_phase_share = 0.4;
 constexpr double second_phase_share = 0.7;
 /// All locks are changed only if the program is then so much faster than with some sites changed.
-constexpr double least_gain_of_changing_all = 1.05;
+constexpr double min_gain_of_changing_all = 1.05;
 /// The part of phase 2 that sites of the reference may use, if others may follow.
 constexpr double own_sites_share = 0.6;
 /// Phases 1 and 2 may add so many times as many rounds, if the planned rounds leave open which is the best.
@@ -33,12 +33,12 @@ void most_waiting_first(std::vector<site_seen>& sites) {
   });
 }
 
-/// How many of the sorted sites together have 95 % of all waiting; at most most_sites.
+/// How many of the sorted sites together have 95 % of all waiting; at most max_sites.
 std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   const auto enough = share_of_waiting * static_cast<double>(all_waiting(sites));
   double sum = 0;
   std::size_t count = 0;
-  while (count < sites.size() && count < most_sites && sites[count].counted.all_wait_ns() != 0 && sum < enough) {
+  while (count < sites.size() && count < max_sites && sites[count].counted.all_wait_ns() != 0 && sum < enough) {
     sum += static_cast<double>(sites[count++].counted.all_wait_ns());
   }
   return count;
@@ -102,7 +102,7 @@ class tuner {
     world_.tell({"rehearsal", 0, 0, name_of(result_.reference), 1});
     const measured first = runs_.run(result_.reference, asked_.seconds);
     if (world_.stop()) return false;
-    timeout_seconds_ = std::max(least_timeout_seconds, timeout_factor * first.seconds);
+    timeout_seconds_ = std::max(min_timeout_seconds, timeout_factor * first.seconds);
     result_.broken = first.failure;
     if (first.failure.empty() && asked_.seconds == 0) world_.expect(expected(asked_, first.seconds));
     return first.failure.empty();
@@ -252,7 +252,7 @@ class tuner {
       best = 1;
     const std::vector<double> ratios = round_ratios(record.lanes[last], record.lanes[best], asked_.way);
     const bool pays = surely_better(record.lanes[last], record.lanes[best], asked_.way) &&
-                      observe::median_interval(ratios).median >= least_gain_of_changing_all;
+                      observe::median_interval(ratios).median >= min_gain_of_changing_all;
     result_.best = record.lanes[pays ? last : best].what;
   }
 
@@ -319,7 +319,7 @@ class tuner {
   const question& asked_;
   const surroundings& world_;
   const double started_;
-  double timeout_seconds_ = least_timeout_seconds;
+  double timeout_seconds_ = min_timeout_seconds;
   bool whole_is_better_ = false;          // the leader for the whole program is better than the reference
   std::vector<site_seen> counted_sites_;  // under what counts for the reference, run beside the first comparison
   std::size_t counted_runs_ = 0;
@@ -341,7 +341,7 @@ expected_time expected(const question& asked, double run_seconds) {
     return static_cast<double>(lanes * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
   };
   const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(lanes_of_the_proof, false);
-  const double sites = asked.by_sites ? most_sites * runs_of(usual_lanes_of_a_site, false) : 0;
+  const double sites = asked.by_sites ? max_sites * runs_of(usual_lanes_of_a_site, false) : 0;
   return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
 }
 

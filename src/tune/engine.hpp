@@ -34,8 +34,8 @@ struct question {
   double seconds = 0;    ///< for everything; 0: no limit
 };
 
-inline constexpr unsigned least_rounds_of_a_proof = 6;
-inline constexpr unsigned most_sites = 6;
+inline constexpr unsigned min_proof_rounds = 6;
+inline constexpr unsigned max_sites = 6;
 
 // Comparisons with the best so far, as for sites, and not with the reference:
 /// of changed sites, each left out in turn;

@@ -11,8 +11,8 @@ namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
 /// std::regex recurses with the length of its subject; a longer line could exhaust the stack.
-constexpr std::size_t longest_line = 4096;
-constexpr std::size_t longest_shown = 120;
+constexpr std::size_t max_line_bytes = 4096;
+constexpr std::size_t max_shown_letters = 120;
 
 std::regex compiled(const std::string& text) {
   try {
@@ -49,7 +49,7 @@ bool number(const std::string& text, double& value) {
 
 /// The group of the line's last match; empty if there is none.
 std::string last_match(std::string_view line, const std::regex& regex) {
-  line = line.substr(0, longest_line);
+  line = line.substr(0, max_line_bytes);
   std::string group;
   for (std::cregex_iterator i(line.data(), line.data() + line.size(), regex), end; i != end; ++i) group = (*i)[1];
   return group;
@@ -77,7 +77,7 @@ metric::found metric::in(std::string_view output) const {
 std::string last_lines(std::string_view output, unsigned count) {
   std::vector<std::string> lines;
   lines_from_the_end(output, [&](std::string_view line) {
-    if (!line.empty()) lines.emplace_back(line.substr(0, longest_shown));
+    if (!line.empty()) lines.emplace_back(line.substr(0, max_shown_letters));
     return lines.size() == count;
   });
   if (lines.empty()) return "it printed nothing";

@@ -180,10 +180,10 @@ std::string time_words(const outcome& found) {
   for (const cut_contest& one : found.cut_short) {
     if (&one != &found.cut_short.front()) words += "; ";
     words += one.name + ", " + std::to_string(one.rounds) + " of " + std::to_string(one.of) + " rounds";
-    too_few = too_few || one.rounds < least_rounds_of_a_proof;
+    too_few = too_few || one.rounds < min_proof_rounds;
   }
   if (!too_few) return words + ".";
-  return words + ". Fewer than " + std::to_string(least_rounds_of_a_proof) + " give no interval of 95 %.";
+  return words + ". Fewer than " + std::to_string(min_proof_rounds) + " give no interval of 95 %.";
 }
 
 std::vector<std::string> refusal_words(const outcome& found) {

@@ -15,7 +15,7 @@ constexpr std::uint64_t small_array = 4'096;  // bytes
 
 constexpr parameter keys[] = {
     {"ints", one_mi, 1, std::uint64_t{1} << 30, "length of the array, in 4-byte integers"},
-    {"writes", 10, 0, array_data::most_writes, "random writes in a section"},
+    {"writes", 10, 0, array_data::max_writes, "random writes in a section"},
     {"contention", low, low, high, "high: every section writes element 0 first", contentions},
     {"outside", 0, 0, 1'000'000, "steps of computing between sections, about 1 ns each"},
     {"ahead", same, same, protective,

@@ -20,7 +20,7 @@ extern const workload arraybench_workload;
 /// The array and what a section does to it. It is made before the measured phase, which changes only the cells.
 class alignas(machine::pad_bytes) array_data {
  public:
-  static constexpr unsigned most_writes = 1024;
+  static constexpr unsigned max_writes = 1024;
 
   explicit array_data(const parameters& values) noexcept;
 
@@ -77,7 +77,7 @@ void array_sections(worker& me, array_shared<Adapter>& shared) {
   const std::uint64_t outside = shared.data.outside;
   [[maybe_unused]] typename Adapter::slot mine{};
   random_stream random = me.random();
-  std::uint32_t places[array_data::most_writes];
+  std::uint32_t places[array_data::max_writes];
 
   me.wait_for_start();
   while (me.more()) {

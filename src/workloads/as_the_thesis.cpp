@@ -47,7 +47,7 @@ class rtm_only {
 
   void lock(slot&) noexcept {
     if (!attempts_) return without_attempts_.lock();
-    for (std::uint64_t left = most_attempts;;) {
+    for (std::uint64_t left = max_attempts;;) {
       const machine::attempt_status began = machine::begin();
       if (began.started()) return;
       if (--left == 0) give_up();
@@ -61,7 +61,7 @@ class rtm_only {
 
  private:
   /// For one section. It is far more than a section needs that is only disturbed by others.
-  static constexpr std::uint64_t most_attempts = 200'000;
+  static constexpr std::uint64_t max_attempts = 200'000;
 
   const bool attempts_;
   tatas_lock without_attempts_;

@@ -13,7 +13,7 @@ constexpr const char* bank_lockings[] = {"account", "global"};
 constexpr const char* bank_drawings[] = {"own", "shared", "partitioned"};
 constexpr std::uint64_t shared_drawing = 1;
 
-constexpr std::int64_t most_moved = 100;
+constexpr std::int64_t max_moved = 100;
 
 constexpr parameter bank_keys[] = {
     {"accounts", 10'000, 2, 10'000'000, "accounts of the bank"},
@@ -109,7 +109,7 @@ section_list bank_visitor::draw() {
   from_ = account();
   if (!transfers_) return {1, {bank_->lock_of(from_)}};
   to_ = account_besides(from_);
-  amount_ = 1 + static_cast<std::int64_t>(random_.below(most_moved));
+  amount_ = 1 + static_cast<std::int64_t>(random_.below(max_moved));
   return {2, {bank_->lock_of(from_), bank_->lock_of(to_)}};
 }
 

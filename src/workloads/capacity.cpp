@@ -12,16 +12,16 @@ enum key : unsigned { lines, step, touches, access, order, places, memory };
 constexpr const char* accesses[] = {"write", "read"};
 constexpr const char* orders[] = {"sequential", "random"};
 constexpr const char* memories[] = {"warm", "untouched"};
-constexpr std::uint64_t most_places = std::uint64_t{1} << 22;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_places = std::uint64_t{1} << 22;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
 constexpr parameter keys[] = {
-    {"lines", 64, 1, most_places, "places that a section touches"},
+    {"lines", 64, 1, max_places, "places that a section touches"},
     {"step", 64, 1, 1 << 20, "bytes from one place to the next: a line or several"},
     {"touches", 1, 1, 1 << 20, "bytes that are touched at each place, one after the other"},
     {"access", 0, 0, 1, "what is done with them", accesses},
     {"order", 0, 0, 1, "random: other places in each section, none twice", orders},
-    {"places", 0, 0, most_places, "of the array, from which random ones are drawn; 0: as many as lines"},
+    {"places", 0, 0, max_places, "of the array, from which random ones are drawn; 0: as many as lines"},
     {"memory", 0, 0, 1, "warm: every page is touched before", memories},
 };
 
@@ -40,7 +40,7 @@ const char* contradiction(const parameters& values) {
   const capacity_shape shape(values);
   if (shape.touches > shape.step) return "touches is greater than step: places would overlap";
   if (shape.places < shape.lines) return "places is less than lines: there are not so many";
-  return shape.bytes() > most_bytes ? "the array is greater than 1 GiB" : nullptr;
+  return shape.bytes() > max_bytes ? "the array is greater than 1 GiB" : nullptr;
 }
 
 }  // namespace

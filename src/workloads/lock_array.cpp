@@ -16,7 +16,7 @@ constexpr const char* shares[] = {"all", "own"};
 
 constexpr parameter keys[] = {
     {"locks", 100, 1, 1 << 20, "length of the array"},
-    {"held", 1, 1, most_held, "locks that a section takes: a random one and those behind it"},
+    {"held", 1, 1, max_held, "locks that a section takes: a random one and those behind it"},
     {"hold", 0, 0, 1'000'000'000, "cycles that they are held, with fences"},
     {"data", 0, 0, 1 << 24, "bytes that a section reads, each thread its own"},
     {"allocates", 0, 0, 2, "64 bytes in the section: on the stack, or by malloc and free", allocations},

@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload lock_array_workload;
 
-inline constexpr unsigned most_held = 100;
+inline constexpr unsigned max_held = 100;
 
 /// The parameters by name.
 struct lock_array_shape {
@@ -86,7 +86,7 @@ void take_locks(worker& me, lock_array_shared<Adapter>& shared) {
   const lock_array_shape shape = shared.shape;
   const lock_range range = locks_of(shape, me.index(), shared.threads);
   const section_work work(shape, shared.data.data() + me.index() * shared.bytes_each());
-  [[maybe_unused]] typename Adapter::slot mine[most_held]{};
+  [[maybe_unused]] typename Adapter::slot mine[max_held]{};
   random_stream random = me.random();
   running_hash drawn;
   section_clock clock(shape.every_ns);

@@ -19,8 +19,8 @@ struct element {
   double value;
 };
 
-constexpr std::uint64_t most_rows = 1u << 31;
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
+constexpr std::uint64_t max_rows = 1u << 31;
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 31;
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -98,8 +98,8 @@ class reader {
       fail("the size is not three numbers: rows, columns, elements");
     }
     if (rows_ != columns) fail("the matrix is not square");
-    if (rows_ == 0 || rows_ >= most_rows) fail("the number of rows is not in 1..2^31-1");
-    if (elements_ >= most_elements) fail("there are more than 2^31-1 elements");
+    if (rows_ == 0 || rows_ >= max_rows) fail("the number of rows is not in 1..2^31-1");
+    if (elements_ >= max_elements) fail("there are more than 2^31-1 elements");
   }
 
   void read_element(std::uint64_t index) {

@@ -15,7 +15,7 @@ struct block {
   std::size_t bytes = 0;
 };
 
-constexpr std::size_t most_kept = std::size_t{64} << 20;
+constexpr std::size_t max_kept_bytes = std::size_t{64} << 20;
 constinit tatas_lock guard;
 constinit block kept[4];  ///< given back and not taken again yet
 constinit unsigned next_kept = 0;
@@ -43,7 +43,7 @@ void* take_pages(std::size_t bytes) noexcept {
 
 void give_pages(void* address, std::size_t bytes) noexcept {
   block old{address, bytes};
-  if (bytes <= most_kept) {
+  if (bytes <= max_kept_bytes) {
     guard.lock();
     block& place = kept[next_kept++ % std::size(kept)];
     old = place;

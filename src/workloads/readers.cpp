@@ -10,7 +10,7 @@ enum key : unsigned { pairs, reads, touches, outside };
 constexpr parameter keys[] = {
     {"pairs", 65'536, 1, std::uint64_t{1} << 29, "length of the array, in pairs of 4-byte integers"},
     {"reads", 90, 0, 100, "percent of sections that only read"},
-    {"touches", 10, 0, pair_data::most_touches, "random pairs that a section reads or writes"},
+    {"touches", 10, 0, pair_data::max_touches, "random pairs that a section reads or writes"},
     {"outside", 0, 0, 1'000'000, "fences between sections, on average; about 10 ns each"},
 };
 

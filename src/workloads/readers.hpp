@@ -16,7 +16,7 @@ extern const workload readers_workload;
 /// Pairs whose halves are equal outside of write sections. A reader that sees unequal halves was not excluded.
 class pair_data {
  public:
-  static constexpr unsigned most_touches = 1024;
+  static constexpr unsigned max_touches = 1024;
   struct pair {
     std::uint32_t left = 0;
     std::uint32_t right = 0;
@@ -84,7 +84,7 @@ void read_and_write_sections(worker& me, pairs_shared<Adapter>& shared) {
   const std::uint64_t size = data.pairs.size();
   typename Adapter::slot mine{};
   random_stream random = me.random();
-  std::uint32_t places[pair_data::most_touches];
+  std::uint32_t places[pair_data::max_touches];
   std::uint64_t unequal = 0;
   std::uint64_t writes = 0;
 

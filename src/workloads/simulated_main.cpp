@@ -58,7 +58,7 @@ int main(int count, char** words) {
   const subject* lock = which != nullptr ? find_subject(words[2]) : nullptr;
   if (lock == nullptr) return wrong_use;
   parameters values = default_parameters(*which);
-  for (int i = first_value; i < count && i - first_value < static_cast<int>(most_parameters); ++i) {
+  for (int i = first_value; i < count && i - first_value < static_cast<int>(max_parameters); ++i) {
     values.values[i - first_value] = number(words[i]);
   }
   const subject::runner run = lock->runner_of(id_of(*which));

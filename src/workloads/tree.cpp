@@ -68,7 +68,7 @@ void put(tree_node& leaf, unsigned place, std::uint32_t key) noexcept {
   ++leaf.count;
 }
 
-std::uint32_t least_key(const tree_node& node) noexcept {
+std::uint32_t min_key(const tree_node& node) noexcept {
   const tree_node* at = &node;
   while (at->leaf == 0) at = at->children[0];
   return at->keys[0];
@@ -102,7 +102,7 @@ void tree_visitor::start(key_tree& shared, unsigned thread, std::uint64_t seed) 
 }
 
 bool tree_visitor::stock_up() noexcept {
-  while (spares_ < most_spare) {
+  while (spares_ < max_spare) {
     tree_node* const fresh = take_node();
     if (fresh == nullptr) {
       starved_ = true;
@@ -211,7 +211,7 @@ bool key_tree::add_level(std::vector<tree_node*>& level, unsigned children) {
       continue;
     }
     tree_node& parent = *above.back();
-    parent.keys[parent.count++] = least_key(*level[i]);
+    parent.keys[parent.count++] = min_key(*level[i]);
     parent.children[parent.count] = level[i];
   }
   level = std::move(above);

@@ -51,7 +51,7 @@ class alignas(machine::pad_bytes) tree_visitor final : public visitor {
   tree_node* use_spare() noexcept { return spare_[--spares_]; }
 
  private:
-  static constexpr unsigned most_spare = 12;  // enough for a split at every level of any tree that fits
+  static constexpr unsigned max_spare = 12;  // enough for a split at every level of any tree that fits
 
   key_tree* tree_ = nullptr;
   random_stream random_{0, 0};
@@ -59,7 +59,7 @@ class alignas(machine::pad_bytes) tree_visitor final : public visitor {
   std::uint32_t key_ = 0;
   bool done_ = false;
   unsigned spares_ = 0;
-  tree_node* spare_[most_spare] = {};
+  tree_node* spare_[max_spare] = {};
   std::uint64_t inserted_ = 0;
   std::uint64_t erased_ = 0;
   bool starved_ = false;

@@ -15,7 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// How to run a workload once. The caller does repetitions.
 struct plan {
-  unsigned threads = 1;  ///< 1..most_threads
+  unsigned threads = 1;  ///< 1..max_threads
   machine::placement place = machine::placement::cores_first;
   unsigned socket = 0;                      ///< for machine::placement::socket
   std::uint64_t duration_ns = 100'000'000;  ///< the length of the measured phase...
@@ -31,7 +31,7 @@ struct plan {
   std::uint64_t* operations_by_thread = nullptr;
 };
 
-inline constexpr unsigned most_threads = 4096;
+inline constexpr unsigned max_threads = 4096;
 
 /// The result of one run. Every run ends with a check; an outcome with a fault is not a measurement.
 struct outcome {
@@ -68,10 +68,10 @@ struct parameter {
   bool is_file = false;                     ///< the value means a file (matrix_market.hpp); 0: none
 };
 
-inline constexpr unsigned most_parameters = 8;
+inline constexpr unsigned max_parameters = 8;
 /// The values of a workload's parameters, in the order of workload::keys.
 struct parameters {
-  std::uint64_t values[most_parameters] = {};
+  std::uint64_t values[max_parameters] = {};
   constexpr std::uint64_t operator[](unsigned index) const noexcept { return values[index]; }
   constexpr bool operator==(const parameters&) const noexcept = default;
 };

@@ -76,7 +76,7 @@ const char* complaint(const workload& which, const parameters& values) noexcept 
 }
 
 const char* complaint(const workload& which, const parameters& values, const plan& how) noexcept {
-  if (how.threads < 1 || how.threads > most_threads) return "the number of threads must be 1..4096";
+  if (how.threads < 1 || how.threads > max_threads) return "the number of threads must be 1..4096";
   if (how.place == machine::placement::socket && how.socket >= machine::socket_count()) {
     return "the machine has no socket of that number";
   }

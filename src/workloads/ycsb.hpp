@@ -95,7 +95,7 @@ struct mix {
   }
 };
 
-inline constexpr std::uint64_t longest_scan = 100;  ///< lengths are uniform from 1
+inline constexpr std::uint64_t max_scan = 100;  ///< lengths are uniform from 1
 
 inline constexpr mix mixes[] = {
     {"ycsb-a", "YCSB A, update heavy", 50, 50, 0, 0},
@@ -115,7 +115,7 @@ constexpr std::uint64_t key_number(std::uint64_t record) noexcept { return fnv_h
 /// not ended cannot.
 class record_count {
  public:
-  static constexpr unsigned most_threads = 64;
+  static constexpr unsigned max_threads = 64;
 
   explicit record_count(std::uint64_t records) noexcept : next_(records) {
     for (slot& one : inserting_) one.number.store(nobody, std::memory_order_relaxed);  // relaxed: before the threads
@@ -145,7 +145,7 @@ class record_count {
     std::atomic<std::uint64_t> number;
   };
   alignas(128) std::atomic<std::uint64_t> next_;
-  slot inserting_[most_threads];
+  slot inserting_[max_threads];
 };
 
 /// Which record: one thread's stream of records.

@@ -31,6 +31,7 @@ class BenchLocks(unittest.TestCase):
             self.assertIn(len(transfers[0]["values"]), (4, 8, 12, 16))
             self.assertGreater(min(transfers[0]["values"]), 1)
         for point in made["points"]:
+            self.assertEqual(point["better"], "lower" if point["unit"].startswith("ns") else "higher", point)
             self.assertIn(len(point["values"]), (4, 8, 12, 16), "undecided claims get more rounds, at most 4 times as many")
         for claim in made["claims"]:
             line = next(line for line in done.stderr.splitlines() if claim["claim"] in line)

@@ -158,7 +158,7 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
 
 void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
   const std::uint32_t number = file->notices_given++;
-  if (number >= channel::head::most_notices) return;
+  if (number >= channel::head::max_notices) return;
   channel::notice& one = file->notices[number];
   one.process = static_cast<std::uint32_t>(getpid());
   one.site = site;
@@ -243,7 +243,7 @@ void ask_for_many_places() {
   channel::place where = nowhere();
   std::uint32_t last = 0;
   std::uint32_t before = 0;
-  for (unsigned i = 0; i < channel::most_sites + 1; ++i) {
+  for (unsigned i = 0; i < channel::max_sites + 1; ++i) {
     before = last;
     where.frames[0].offset = i;
     last = ask(where).site;

@@ -13,7 +13,7 @@ namespace conformance {
 
 inline auto every_lock() {
   return one_of_each(exclusive_locks(), []<class Lock>() -> const lock_kind* {
-    static_assert(sizeof(Lock) <= most_lock_bytes && sizeof(holder<Lock>) <= most_holder_bytes);
+    static_assert(sizeof(Lock) <= max_lock_bytes && sizeof(holder<Lock>) <= max_holder_bytes);
     return &kind_of<Lock>;
   });
 }

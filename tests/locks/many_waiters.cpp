@@ -122,11 +122,11 @@ outcome crowd_at_a_condition() {
 /// Both started the same number of threads, whose start is a good part of the time.
 void expect_all_for_little(const outcome& ours, const outcome& standards) {
   constexpr double factor = 20;
-  constexpr double least_s = 1;  // below it nothing is said
+  constexpr double min_s = 1;  // below it nothing is said
   EXPECT_GE(ours.threads, 50u);
   EXPECT_EQ(ours.came_through, ours.threads);
   EXPECT_EQ(standards.came_through, standards.threads);
-  EXPECT_LT(ours.cpu_s, factor * standards.cpu_s + least_s);
+  EXPECT_LT(ours.cpu_s, factor * standards.cpu_s + min_s);
   testing::Test::RecordProperty("threads", static_cast<int>(ours.threads));
   testing::Test::RecordProperty("cpu_ms", static_cast<int>(1e3 * ours.cpu_s));
   testing::Test::RecordProperty("cpu_ms_of_the_standards", static_cast<int>(1e3 * standards.cpu_s));

@@ -244,7 +244,7 @@ TEST(WaitersOfAPriorityTatasLock, MoreThanMayBeReadyDoNotGetReadyAndNobodyPasses
     std::atomic<unsigned> past{0};
   };
   constexpr std::size_t ready = 1;
-  for (const std::uint32_t count : {txsync::priority_tatas_lock::most_ready, max_threads_of_linux}) {
+  for (const std::uint32_t count : {txsync::priority_tatas_lock::max_ready, max_threads_of_linux}) {
     SCOPED_TRACE(count);
     const auto all = std::make_shared<state>();
     word_of<std::uint32_t>(all->lock, ready).store(count);  // none of whom is there

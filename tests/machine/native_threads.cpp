@@ -167,15 +167,15 @@ TEST(NativeClock, CyclesAgreeWithTheClock) {
 
 // Each process that has no launcher measures when it first needs the rate.
 TEST(NativeCycles, MeasuringTakesLittleTime) {
-  std::uint64_t least_ns = ~std::uint64_t{0};
+  std::uint64_t min_ns = ~std::uint64_t{0};
   std::uint64_t rate = 0;
-  for (int tries = 0; tries < 20 && least_ns > 500'000; ++tries) {
+  for (int tries = 0; tries < 20 && min_ns > 500'000; ++tries) {
     machine::know_cycles_per_second(0);  // as if nobody had asked
     const std::uint64_t before = machine::thread_cpu_ns();
     rate = machine::cycles_per_second();
-    least_ns = std::min(least_ns, machine::thread_cpu_ns() - before);
+    min_ns = std::min(min_ns, machine::thread_cpu_ns() - before);
   }
-  EXPECT_LE(least_ns, 500'000u);
+  EXPECT_LE(min_ns, 500'000u);
   EXPECT_GT(rate, 1'000'000u);
 }
 

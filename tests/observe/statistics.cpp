@@ -118,8 +118,8 @@ TEST(ratio, turns_around_where_lower_is_better) {
 
 TEST(ratio, is_bounded_where_one_stood_still) {
   EXPECT_EQ(observe::ratios(values{1, 0, 0, 1e9}, values{0, 1, 0, 1}),
-            (values{observe::greatest_ratio, 1 / observe::greatest_ratio, 1, observe::greatest_ratio}));
-  EXPECT_EQ(observe::ratios(values{0}, values{5}, observe::better::lower), (values{observe::greatest_ratio}));
+            (values{observe::max_ratio, 1 / observe::max_ratio, 1, observe::max_ratio}));
+  EXPECT_EQ(observe::ratios(values{0}, values{5}, observe::better::lower), (values{observe::max_ratio}));
 }
 
 TEST(ratio, refuses_unequal_rounds_and_what_is_no_amount) {

@@ -49,7 +49,7 @@ class ElidedMutexes : public ScriptedLocks {
 };
 
 TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
-  std::uint32_t site = most_sites - 20;
+  std::uint32_t site = max_sites - 20;
   for (std::size_t row = 0; row < std::size(policy::elision_table); ++row) {
     site_asks(++site, policy::kind_of_row<policy::elision_kind>(row));
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

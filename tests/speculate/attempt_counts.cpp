@@ -42,7 +42,7 @@ constexpr elision_policy three_tries{.attempts = 3, .adapts = txsync::adaptation
 constinit site_with_policy counted_place{"attempt_counts.counted", three_tries};
 constinit site_with_policy other_place{"attempt_counts.other", three_tries};
 
-constexpr elision_policy coarse{.adapts = txsync::adaptation::none, .most_sections = 4, .coarsens_after = 2};
+constexpr elision_policy coarse{.adapts = txsync::adaptation::none, .max_sections = 4, .coarsens_after = 2};
 constinit site_with_policy coarse_place{"attempt_counts.coarse", coarse};
 
 class AttemptCounts : public testing::Test {

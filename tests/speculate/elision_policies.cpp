@@ -113,7 +113,7 @@ TEST_F(ElisionPolicies, NoAttemptsAtAll) {
 // ---- a lock that is held
 
 TEST_F(ElisionPolicies, AHeldLockIsWaitedForAndDoesNotCount) {
-  constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .longest_wait = 0, .adapts = adaptation::none};
+  constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .max_wait = 0, .adapts = adaptation::none};
   const auto held = std::make_unique<held_lock>(script, once, 1);
   held->lock.lock();
   EXPECT_TRUE(machine::active());
@@ -128,7 +128,7 @@ TEST_F(ElisionPolicies, AHeldLockUsesUpAttemptsWhereItCounts) {
 }
 
 TEST_F(ElisionPolicies, AConflictWithWhoTakesTheLockDoesNotCount) {
-  constexpr elision_policy once{.attempts = 1, .longest_wait = 0, .adapts = adaptation::none};
+  constexpr elision_policy once{.attempts = 1, .max_wait = 0, .adapts = adaptation::none};
   const auto held = std::make_unique<held_lock>(script, once, 1);
   script.on_begin(plan::aborts(conflict));
   held->lock.lock();
@@ -148,7 +148,7 @@ struct lock_in_use {
 };
 
 TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
-  constexpr elision_policy patient{.busy_limit = 0, .longest_wait = 10'000, .adapts = adaptation::none};
+  constexpr elision_policy patient{.busy_limit = 0, .max_wait = 10'000, .adapts = adaptation::none};
   scoped_site place(patient);
   struct watched : elided<lock_in_use> {
     using elided<lock_in_use>::elided;
@@ -159,7 +159,7 @@ TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
     const std::uint64_t start = machine::cycles();
     lock.lock();
     EXPECT_FALSE(machine::active());
-    EXPECT_GE(lock.inner().queued_at - start, patient.longest_wait * factor);
+    EXPECT_GE(lock.inner().queued_at - start, patient.max_wait * factor);
     lock.unlock();
   }
 }
@@ -247,8 +247,7 @@ TEST_F(ElisionPolicies, ATrialKeepsTheFasterWay) {
 
 // ---- coarsening
 
-constexpr elision_policy coarse{
-    .longest_backoff = 0, .adapts = adaptation::none, .most_sections = 8, .coarsens_after = 2};
+constexpr elision_policy coarse{.max_backoff = 0, .adapts = adaptation::none, .max_sections = 8, .coarsens_after = 2};
 
 TEST_F(ElisionPolicies, CommitsInARowMakeAttemptsLarger) {
   scoped_site place(coarse);

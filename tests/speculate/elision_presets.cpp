@@ -77,7 +77,7 @@ class elided_reader : txsync::elided_shared<txsync::srwlock> {
 using elided_writer = txsync::elided_shared<txsync::srwlock>;
 
 elision_policy without_limit(elision_policy policy) {
-  policy.longest_wait = 0;
+  policy.max_wait = 0;
   return policy;
 }
 

@@ -233,7 +233,7 @@ TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {
     for (;; ++loads) (void)memory.load(word);
   });
   lock.unlock(mine);
-  EXPECT_EQ(loads, txsync::warm_up_presets::early.most_accesses);
+  EXPECT_EQ(loads, txsync::warm_up_presets::early.max_accesses);
   EXPECT_FALSE(machine::is_guarded());
 }
 

@@ -234,7 +234,7 @@ constexpr int churned = 256;
 constexpr int churns = 20 * rounds;
 
 /// Entries come and go in a map. Answers how many there were at a time, at most.
-int most_in_churn() {
+int max_in_churn() {
   counted_key::living = counted_key::most = 0;
   {
     stm::hash_map<counted_key, int, counted_hash> map;
@@ -263,10 +263,10 @@ int most_in_churn() {
 
 TEST_P(SharedContainers, MemoryStaysBoundedAsEntriesComeAndGo) {
   constexpr int bound = static_cast<int>(team_size) * churns / 2 / 4 + static_cast<int>(team_size) * 8'192;
-  int most = most_in_churn();
+  int most = max_in_churn();
   // On a busy machine a thread may lose the processor in a block for so long that the others make that many meanwhile.
   // Where nothing were freed, no run would stay below.
-  for (int again = 0; most >= bound && again < 4; ++again) most = most_in_churn();
+  for (int again = 0; most >= bound && again < 4; ++again) most = max_in_churn();
   EXPECT_LT(most, bound);
 }
 

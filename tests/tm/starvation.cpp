@@ -17,7 +17,7 @@ constexpr int short_writers = 8;
 
 /// Runs body(tx, vars) in blocks of `where` against the writers; the most runs of the body that one block took.
 template <class Body>
-int most_runs_of(stm::block& where, int blocks, const Body& body) {
+int max_runs_of(stm::block& where, int blocks, const Body& body) {
   static constinit stm::block writing{"test.starvation.writing"};
   std::vector<stm::var<long>> vars(long_length);
   std::atomic<std::uint64_t> written{0};
@@ -78,12 +78,12 @@ TXSYNC_FOR_EVERY_ALGORITHM(Starvation);
 
 TEST_P(Starvation, LongReadersCommitWithinTheAttemptsOfTheirPolicy) {
   static constinit stm::block summing{"test.starvation.summing", {.attempts = 4}};
-  EXPECT_LE(most_runs_of(summing, 10, sum_up), 4 + 1);
+  EXPECT_LE(max_runs_of(summing, 10, sum_up), 4 + 1);
 }
 
 TEST_P(Starvation, LongWritersCommitWithinTheAttemptsOfTheirPolicy) {
   static constinit stm::block rewriting{"test.starvation.rewriting", {.attempts = 4}};
-  EXPECT_LE(most_runs_of(rewriting, 10, write_all), 4 + 1);
+  EXPECT_LE(max_runs_of(rewriting, 10, write_all), 4 + 1);
 }
 
 /// Reads much that nobody writes, and then a word that is written all the time. Each time it has checked all of its
@@ -93,7 +93,7 @@ TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
   static constinit stm::block reading{"test.starvation.hot_word", {.attempts = 4}};
   static constinit stm::block writing{"test.starvation.hot_writing"};
   constexpr std::size_t length = 200'000;
-  constexpr std::uint64_t most_writes = 20'000'000;
+  constexpr std::uint64_t max_writes = 20'000'000;
   struct alignas(32) apart {
     stm::var<long> value{0};
   };
@@ -102,7 +102,7 @@ TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
   std::atomic<std::uint64_t> written{0};
   std::atomic<bool> stop{false};
   std::thread writer([&] {
-    while (!stop && written < most_writes) {
+    while (!stop && written < max_writes) {
       stm::atomically(writing, [&](auto& tx) { tx.write(hot.value, tx.read(hot.value) + 1); });
       ++written;
     }
@@ -118,7 +118,7 @@ TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
   stop = true;
   writer.join();
   EXPECT_LE(runs, 4 + 1);
-  EXPECT_LT(written, most_writes) << "the reader ended when nobody wrote any more";
+  EXPECT_LT(written, max_writes) << "the reader ended when nobody wrote any more";
 }
 
 /// Without the turn to run alone: the bound of 2plsf itself, one restart for each other thread.
@@ -130,13 +130,13 @@ class StarvationFree : public testing::Test {
 
 TEST_F(StarvationFree, LongReadersAreRestartedAtMostOnceByEachOtherThread) {
   static constinit stm::block summing{"test.starvation.summing_free", {.attempts = 1'000'000}};
-  EXPECT_LE(most_runs_of(summing, 50, sum_up), short_writers + 1);
+  EXPECT_LE(max_runs_of(summing, 50, sum_up), short_writers + 1);
   EXPECT_EQ(stm::totals(summing).alone, 0);
 }
 
 TEST_F(StarvationFree, LongWritersAreRestartedAtMostOnceByEachOtherThread) {
   static constinit stm::block rewriting{"test.starvation.rewriting_free", {.attempts = 1'000'000}};
-  EXPECT_LE(most_runs_of(rewriting, 50, write_all), short_writers + 1);
+  EXPECT_LE(max_runs_of(rewriting, 50, write_all), short_writers + 1);
   EXPECT_EQ(stm::totals(rewriting).alone, 0);
 }
 

@@ -441,7 +441,7 @@ TEST(tune, keeps_to_the_time_that_it_has) {
   EXPECT_LE(program.clock, 61);
   EXPECT_FALSE(found.cut_short.empty());
   ASSERT_NE(found.proof(), nullptr);
-  EXPECT_GE(found.proof_rounds, tune::least_rounds_of_a_proof);
+  EXPECT_GE(found.proof_rounds, tune::min_proof_rounds);
 }
 
 TEST(tune, names_the_contest_that_the_time_ended) {

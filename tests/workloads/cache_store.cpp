@@ -229,13 +229,13 @@ TEST(CacheStore, SizesOfMemoryHoldWhatTheyAreFor) {
   std::size_t before = 0;
   for (std::size_t bytes = 1; bytes <= c::largest_item; bytes += 1 + bytes / 7) {
     const unsigned which = c::slabs::class_of(bytes);
-    ASSERT_LT(which, c::slabs::most_classes) << bytes;
+    ASSERT_LT(which, c::slabs::max_classes) << bytes;
     EXPECT_GE(c::slabs::size_of(which), bytes);
     EXPECT_GE(c::slabs::size_of(which), before);
     EXPECT_TRUE(which == 0 || c::slabs::size_of(which - 1) < bytes);
     before = c::slabs::size_of(which);
   }
-  EXPECT_EQ(c::slabs::class_of(c::largest_item + 1), c::slabs::most_classes);
+  EXPECT_EQ(c::slabs::class_of(c::largest_item + 1), c::slabs::max_classes);
 }
 
 TEST(CacheStore, LookingAheadChangesNothing) {

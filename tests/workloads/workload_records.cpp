@@ -25,7 +25,7 @@ TEST(Workloads, AreFoundByNameAndKnowTheirPosition) {
     EXPECT_TRUE(names.insert(one.name).second) << one.name << " twice";
     EXPECT_EQ(w::find_workload(one.name), &one);
     EXPECT_EQ(static_cast<unsigned>(w::id_of(one)), i);
-    EXPECT_LE(one.keys.size(), w::most_parameters);
+    EXPECT_LE(one.keys.size(), w::max_parameters);
   }
   EXPECT_EQ(w::find_workload("arraybenc"), nullptr);
   EXPECT_STREQ(w::workloads()[static_cast<unsigned>(w::workload_id::counter_array)].name, "counter-array");
@@ -122,7 +122,7 @@ TEST(Plans, ThreadsOutOfRangeAreAComplaint) {
   EXPECT_EQ(w::complaint(arraybench(), values, how), nullptr);
   how.threads = 0;
   EXPECT_NE(w::complaint(arraybench(), values, how), nullptr);
-  how.threads = w::most_threads + 1;
+  how.threads = w::max_threads + 1;
   EXPECT_NE(w::complaint(arraybench(), values, how), nullptr);
 }
 

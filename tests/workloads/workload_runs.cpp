@@ -16,7 +16,7 @@ namespace w = txsync::workloads;
 // A sanitizer looks at what an operation does, and not at how many there are.
 constexpr bool sanitized = under_asan || under_tsan;
 constexpr std::uint64_t operations_each = sanitized ? 500 : 2'000;
-constexpr std::uint64_t most_entries = sanitized ? 10'000 : 100'000;
+constexpr std::uint64_t max_entries = sanitized ? 10'000 : 100'000;
 
 /// Small enough for every test machine: the parameters that matter for time cut down.
 w::parameters small(const w::workload& one) {
@@ -76,7 +76,7 @@ TEST_P(EveryWorkload, RunsItsPresets) {
     w::parameters values = w::preset_parameters(one, chosen);
     for (const char* key : {"items", "keys", "size"}) {  // millions would be ten seconds of filling a map
       const int index = w::find_parameter(one, key);
-      if (index >= 0) values.values[index] = std::min<std::uint64_t>(values.values[index], most_entries);
+      if (index >= 0) values.values[index] = std::min<std::uint64_t>(values.values[index], max_entries);
     }
     const w::outcome seen =
         lock.run[GetParam()](values, w::plan{.threads = 2, .operations = is_shared_out(one) ? 1U : 500U});

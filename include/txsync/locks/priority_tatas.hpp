@@ -13,16 +13,16 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// III-B, Fig 4).
 ///
 /// What it does: it counts the waiters that have used their wait to warm up, and are ready (n_rdy). While there are
-/// any, no other thread may take the lock. At most `most_ready` waiters get ready at a time, so that no waiter's warm
+/// any, no other thread may take the lock. At most `max_ready` waiters get ready at a time, so that no waiter's warm
 /// data becomes cold. It is for warming<>. Without warm-up it is tatas_lock with one load more.
 /// Fairness: none among ready waiters. Waiters that are not ready wait for all that are.
-/// At most 2^32 - 1 waiters are ready (Linux has room for 2^22 threads). More than most_ready are, if several looked at
+/// At most 2^32 - 1 waiters are ready (Linux has room for 2^22 threads). More than max_ready are, if several looked at
 /// the same time.
 /// It waits as tatas_lock does. Named requirements: Lockable. Constant-initialised; all bits zero is an unlocked lock;
 /// 8 bytes.
 class priority_tatas_lock {
  public:
-  static constexpr std::uint32_t most_ready = 1;  // MAX_SPECS of the paper, IV-A
+  static constexpr std::uint32_t max_ready = 1;  // MAX_SPECS of the paper, IV-A
 
   constexpr priority_tatas_lock() noexcept = default;
   priority_tatas_lock(const priority_tatas_lock&) = delete;

@@ -47,7 +47,7 @@ struct elision_policy {
   bool busy_counts = false;  ///< an attempt that finds the lock held is used up, which makes lemmings
   /// Each abort uses up an attempt, whatever its cause, and another attempt follows while any is left. Neither the
   /// CPU's hint nor the cause of a conflict matters. An abort by a thread that takes the lock counts like the others.
-  /// busy_counts, busy_limit, longest_wait and tries_without_hint have no effect; a section waits outside only for the
+  /// busy_counts, busy_limit, max_wait and tries_without_hint have no effect; a section waits outside only for the
   /// backoff.
   bool every_abort_counts = false;
   std::uint32_t busy_limit = 16;  ///< found held more often in one section: take the lock; 0: no limit
@@ -55,18 +55,18 @@ struct elision_policy {
   /// cannot be elided and whose queue might never end. If it has waited in vain, the limit doubles for the thread's
   /// next section of that lock that waits, up to 16 times as much. A queue that one long section has left may end in
   /// that time. A wait that stays below the limit resets it. 0: no limit
-  std::uint32_t longest_wait = 20'000;
+  std::uint32_t max_wait = 20'000;
   /// The number of aborts of a section that are tried again although they are no conflict and come without the CPU's
   /// hint.
   std::uint32_t tries_without_hint = 0;
-  std::uint32_t longest_backoff = 2048;  ///< cycles; the pause after a conflict is random; 0: none
+  std::uint32_t max_backoff = 2048;  ///< cycles; the pause after a conflict is random; 0: none
   adaptation adapts = adaptation::trial;
   std::uint16_t skip_after_busy = 0;   ///< for skip_after_failure: sections, if the lock was found held
   std::uint16_t skip_after_abort = 0;  ///< likewise, for any other cause
-  std::uint16_t most_badness = 1023;   ///< for badness and trial: 2^n-1; at least one section in 2^n is tried
+  std::uint16_t max_badness = 1023;    ///< for badness and trial: 2^n-1; at least one section in 2^n is tried
   /// Coarsening (leveldb 4.2.2): the maximum number of consecutive sections in one attempt; 1: no coarsening. Between
   /// them the thread stays in the attempt. For code that does little there (see commit_coarsened()).
-  std::uint8_t most_sections = 1;
+  std::uint8_t max_sections = 1;
   std::uint8_t coarsens_after = 16;     ///< commits in a row
   std::uint32_t trial_cycles = 65'536;  ///< min. length of a window of a trial, in cycles
 };
@@ -81,41 +81,39 @@ inline constexpr elision_policy standard{};
 inline constexpr elision_policy eager{.adapts = adaptation::none};
 /// Shore-MT paper, 3.2: two attempts. An attempt that finds the lock held uses one up, and waits outside until the lock
 /// is free.
-inline constexpr elision_policy shore{
-    .attempts = 2, .busy_counts = true, .longest_wait = 0, .adapts = adaptation::none};
+inline constexpr elision_policy shore{.attempts = 2, .busy_counts = true, .max_wait = 0, .adapts = adaptation::none};
 /// Thesis on TSX in InnoDB, 2.1 and 4.2.2: up to a hundred retries of aborts that the CPU says may be retried.
 inline constexpr elision_policy thesis_100{
-    .attempts = 101, .busy = when_busy::takes_lock, .longest_backoff = 0, .adapts = adaptation::none};
+    .attempts = 101, .busy = when_busy::takes_lock, .max_backoff = 0, .adapts = adaptation::none};
 /// Always-abort paper, IV-A: one attempt, or ten with exponential backoff, whatever the causes of their aborts. If the
 /// lock is held when an attempt begins, the attempt waits for it inside.
 inline constexpr elision_policy htm_1{.attempts = 1,
                                       .busy = when_busy::waits_inside,
                                       .every_abort_counts = true,
-                                      .longest_backoff = 0,
+                                      .max_backoff = 0,
                                       .adapts = adaptation::none};
 inline constexpr elision_policy htm_10{
     .attempts = 10, .busy = when_busy::waits_inside, .every_abort_counts = true, .adapts = adaptation::none};
 /// Our variants of these: aborts by threads that take the lock do not count, up to busy_limit per section. So one
 /// thread that takes the lock does not make the others take it.
 inline constexpr elision_policy htm_1_patient{
-    .attempts = 1, .busy = when_busy::waits_inside, .longest_backoff = 0, .adapts = adaptation::none};
+    .attempts = 1, .busy = when_busy::waits_inside, .max_backoff = 0, .adapts = adaptation::none};
 inline constexpr elision_policy htm_10_patient{
     .attempts = 10, .busy = when_busy::waits_inside, .tries_without_hint = 10, .adapts = adaptation::none};
 /// glibc's defaults (tunables glibc.elision.*): 3 tries; 3 sections skipped after a lock found held, 3 after an abort
 /// without the hint.
 inline constexpr elision_policy glibc{.attempts = 3,
                                       .busy = when_busy::takes_lock,
-                                      .longest_backoff = 0,
+                                      .max_backoff = 0,
                                       .adapts = adaptation::skip_after_failure,
                                       .skip_after_busy = 3,
                                       .skip_after_abort = 3};
 /// LLVM's libomp (KMP_ADAPTIVE_LOCK_PROPS defaults): one retry, badness up to 1,023.
-inline constexpr elision_policy libomp{
-    .attempts = 2, .longest_wait = 0, .longest_backoff = 0, .adapts = adaptation::badness};
+inline constexpr elision_policy libomp{.attempts = 2, .max_wait = 0, .max_backoff = 0, .adapts = adaptation::badness};
 /// LevelDB paper, 4.2: a retry limit that an abort lowers to one at once, and coarsening. The paper does not give its
 /// numbers.
 inline constexpr elision_policy xsync{
-    .attempts = 8, .adapts = adaptation::retry_limit, .most_sections = 16, .coarsens_after = 16};
+    .attempts = 8, .adapts = adaptation::retry_limit, .max_sections = 16, .coarsens_after = 16};
 /// A lock found held uses attempts up and is not waited for, after which all threads take it. To be studied, not to be
 /// used.
 inline constexpr elision_policy lemming{

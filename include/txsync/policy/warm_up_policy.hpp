@@ -29,7 +29,7 @@ struct warm_up_policy {
   std::uint32_t speculators = 0;  ///< max. threads that warm up at a time; 0: no limit
   /// The maximum number of accesses of one body. It ends a walk that has lost its way. Each access costs one cache miss
   /// at most.
-  std::uint32_t most_accesses = 4096;
+  std::uint32_t max_accesses = 4096;
   /// An always-abort attempt of the waiter that is next looks at the lock, and aborts when the lock is given up.
   bool watches = true;
   /// Now and then the site's sections run without warm-up. If that was faster, warm-up stays off.

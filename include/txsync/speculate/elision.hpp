@@ -159,7 +159,7 @@ TXSYNC_EXPORT void run_deferred() noexcept;
 
 }  // namespace detail
 
-/// Commits the calling thread's coarsened attempt, if one goes on after its last section (policies with most_sections
+/// Commits the calling thread's coarsened attempt, if one goes on after its last section (policies with max_sections
 /// over 1). Call it before the thread waits in user space for another thread: that thread may wait for what the attempt
 /// has not shown yet. Call it also before a system call, which would abort the attempt with all its sections. No effect
 /// within a section, or if no attempt goes on. Cost in that case: a load. Errors: none. Source: leveldb paper, 4.2.2.

@@ -49,7 +49,7 @@ class warm_barrier : private barrier {
     if (mine.last) return true;
     if (tries_ != 0 && has_cpu_for_each() && !is_over(mine.generation)) {
       const lock_wait wait{opened, this, mine.generation, 1};
-      warm_memory memory(wait, warm_up_presets::standard.most_accesses);
+      warm_memory memory(wait, warm_up_presets::standard.max_accesses);
       detail::warm_call_of<Warm> call(warm);
       call.memory = &memory;
       (void)detail::run_warm(call);

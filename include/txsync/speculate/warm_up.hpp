@@ -98,14 +98,14 @@ class warm_memory {
     if (left_ % look_every != 0 || wait_ == nullptr || !wait_->over()) [[likely]]
       return false;
     left_ = 0;
-    late_ = most_late;
+    late_ = max_late;
     return true;
   }
 
  private:
   static constexpr std::size_t line = 64;
   static constexpr std::uint32_t look_every = 4;
-  static constexpr std::uint32_t most_late = 128;
+  static constexpr std::uint32_t max_late = 128;
 
   bool goes_on() noexcept { return !over() || false_or_leave(); }
   bool fetches() noexcept { return !over() || fetches_late(); }
@@ -208,7 +208,7 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
 /// Runs a body over a warm_memory without a lock of txsync, for callers that know early what a section will touch. It
 /// is the fair control for warm-up. Cost: about 30 ns and the body. Errors: faults and exceptions end the body.
 template <class Body>
-void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::standard.most_accesses) noexcept {
+void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::standard.max_accesses) noexcept {
   warm_memory memory(accesses);
   detail::warm_call_of<Body> call(body);
   call.memory = &memory;

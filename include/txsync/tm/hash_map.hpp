@@ -33,7 +33,7 @@ template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std
 class hash_map {
   using node = detail::map_node<Key, Value>;
   struct table;
-  static constexpr std::size_t least_chains = 16;
+  static constexpr std::size_t min_chains = 16;
   /// Chains are hardly ever longer while there are fewer nodes than chains, and soon are when there are twice as many.
   static constexpr std::uint64_t usual_longest(std::size_t chains) noexcept {
     return 4 + 2 * static_cast<unsigned>(std::bit_width(chains)) / 5;
@@ -42,7 +42,7 @@ class hash_map {
  public:
   /// Makes room for so many entries before the map grows. The first insert allocates it.
   explicit hash_map(std::size_t expected = 0) noexcept
-      : first_chains_(std::bit_ceil(expected > least_chains ? expected : least_chains)) {}
+      : first_chains_(std::bit_ceil(expected > min_chains ? expected : min_chains)) {}
   hash_map(const hash_map&) = delete;
   hash_map& operator=(const hash_map&) = delete;
   ~hash_map() {

@@ -187,7 +187,7 @@ class ordered_map {
     }
     Tx* tx_;
     std::size_t depth_ = 0;
-    node* to_come_[path::most_levels];  ///< its ancestors at which the path went left, and the node itself
+    node* to_come_[path::max_levels];  ///< its ancestors at which the path went left, and the node itself
   };
 
  private:

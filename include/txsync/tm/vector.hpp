@@ -46,7 +46,7 @@ class vector {
   template <class Tx>
   void push_back(Tx& tx, const T& value) {
     const std::size_t length = tx.read(size_);
-    if (length == tx.read(capacity_)) reserve(tx, length == 0 ? least_capacity : 2 * length);
+    if (length == tx.read(capacity_)) reserve(tx, length == 0 ? min_capacity : 2 * length);
     tx.write(tx.read(storage_)[length], value);
     tx.write(size_, length + 1);
   }
@@ -138,7 +138,7 @@ class vector {
   };
 
  private:
-  static constexpr std::size_t least_capacity = 8;
+  static constexpr std::size_t min_capacity = 8;
 
   var<var<T>*> storage_{nullptr};
   var<std::size_t> size_{0};

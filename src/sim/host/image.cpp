@@ -66,7 +66,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("SLACK", request.slack_cycles);
   add("UNCHARGED", request.uncharged_set_up ? 1 : 0);
   add("ORACLE", request.oracle ? 1 : 0);
-  add("STEPS", request.most_steps);
+  add("STEPS", request.max_steps);
   add("LIMIT_US", request.limit_us);
   add("TRACE", request.traces ? 1 : 0);
   add("ELIDE", request.elides ? 1 : 0);

@@ -45,7 +45,7 @@ struct image_request {
   bool uncharged_set_up = false;   ///< the set-up of workloads takes no time and leaves caches cold; faster
   bool oracle = false;             ///< checks the simulation itself; about 20 times slower
   std::uint64_t limit_us = 0;      ///< of virtual time, after which it ends and says where its threads are; 0: no limit
-  std::uint64_t most_steps = 0;    ///< a longer run counts as a livelock; 0: no bound
+  std::uint64_t max_steps = 0;     ///< a longer run counts as a livelock; 0: no bound
   bool traces = false;             ///< report every step
   bool elides = false;             ///< the program's pthread mutexes are elided
   std::string locks = {};          ///< its pthread locks, in words of policy files; empty: the built-in policy

@@ -14,7 +14,7 @@ using member = std::uint32_t machine_model::*;
 using model = machine_model;
 using finding = std::optional<impossibility>;
 
-constexpr std::uint32_t most_hardware_threads = 1024;  // sets of readers are sized for it
+constexpr std::uint32_t max_hardware_threads = 1024;  // sets of readers are sized for it
 
 std::string name_of(member at) { return fields()[field_index(at)].name(); }
 
@@ -38,9 +38,9 @@ finding power_of_two(const model& of, member at) {
 // ---- threads
 
 finding check_threads(const model& of) {
-  if (of.hardware_threads() <= most_hardware_threads) return {};
+  if (of.hardware_threads() <= max_hardware_threads) return {};
   return blame(of, &model::core_cores, "makes " + std::to_string(of.hardware_threads()) + " hardware threads",
-               "at most " + std::to_string(most_hardware_threads) + " (sockets x cores x threads)");
+               "at most " + std::to_string(max_hardware_threads) + " (sockets x cores x threads)");
 }
 
 /// A share is given for 1, 2, 4 and 8 threads of a core, as far as the core has that many. Those between are

@@ -19,7 +19,7 @@ namespace txsync::sim {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // fifty times the size of the built-in files
+constexpr std::size_t max_bytes = std::size_t{1} << 20;  // fifty times the size of the built-in files
 
 constexpr confidence all_confidences[] = {confidence::read, confidence::measured, confidence::computed,
                                           confidence::recalled, confidence::estimate};
@@ -299,10 +299,10 @@ std::string read_text(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw machine_error(path + ": cannot be read: " + std::strerror(errno));
-  std::string text(most_bytes + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > most_bytes) throw machine_error(path + ": is too long for a machine file; allowed: at most 1 MiB");
+  if (text.size() > max_bytes) throw machine_error(path + ": is too long for a machine file; allowed: at most 1 MiB");
   return text;
 }
 

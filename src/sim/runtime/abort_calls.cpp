@@ -17,8 +17,8 @@ struct noted_calls {
   call_chain other;
 };
 
-constexpr unsigned most_noted = 128;  // further entries of the log have no calls
-constinit noted_calls noted[most_noted] = {};
+constexpr unsigned max_noted = 128;  // further entries of the log have no calls
+constinit noted_calls noted[max_noted] = {};
 constinit unsigned count = 0;
 
 bool is_known(std::uint32_t own_site, std::uint32_t other_site) noexcept {
@@ -42,8 +42,8 @@ struct sampled_end {
   std::uintptr_t caller;
   std::uint64_t aborts;
 };
-constexpr unsigned most_ends = 512;  // others are not counted
-constinit sampled_end ends[most_ends] = {};
+constexpr unsigned max_ends = 512;  // others are not counted
+constinit sampled_end ends[max_ends] = {};
 constinit unsigned end_count = 0;
 constinit std::uint64_t seen_aborts = 0;
 
@@ -53,7 +53,7 @@ void add_end(std::uintptr_t code, std::uintptr_t caller, std::uint64_t weight) n
     ends[i].aborts += weight;
     return;
   }
-  if (end_count < most_ends) ends[end_count++] = {code, caller, weight};
+  if (end_count < max_ends) ends[end_count++] = {code, caller, weight};
 }
 
 void sample_end(thread_record& victim) noexcept {
@@ -76,7 +76,7 @@ void begin_to_sample_ends() noexcept {
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept {
   sample_end(victim);
   const std::uint32_t own_site = own_site_of(victim, reason);
-  if (count == most_noted || exploring() || is_known(own_site, reason.other_site)) return;
+  if (count == max_noted || exploring() || is_known(own_site, reason.other_site)) return;
   noted_calls& made = noted[count++];
   made.own_site = own_site;
   made.other_site = reason.other_site;

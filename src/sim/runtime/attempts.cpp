@@ -55,22 +55,22 @@ TXSYNC_SIM_ENTRY("txsync_sim_warm_begin");
 TXSYNC_SIM_ENTRY("txsync_sim_begin_by_prefix");
 #undef TXSYNC_SIM_ENTRY
 
-constexpr std::size_t most_lines = std::size_t{1} << 22;
-constexpr std::size_t most_undo = std::size_t{1} << 24;
-constexpr std::size_t most_small = std::size_t{1} << 16;
+constexpr std::size_t max_lines = std::size_t{1} << 22;
+constexpr std::size_t max_undo = std::size_t{1} << 24;
+constexpr std::size_t max_small_bytes = std::size_t{1} << 16;
 
 constinit abort_reason wanted{};
 
 void set_up(attempt& tx) noexcept {
   if (tx.stack_copy != nullptr) return;
   tx.stack_copy = static_cast<std::uint8_t*>(reserve(0, stack_bytes, "copy of a stack"));
-  tx.reads.reserve_for(most_lines, "read set");
-  tx.writes.reserve_for(most_lines, "write set");
-  tx.undo.reserve_for(most_undo, "undo log");
-  tx.foreign.reserve_for(most_small, "writes to stacks");
-  tx.allocated.reserve_for(most_small, "allocations");
-  tx.freed.reserve_for(most_small, "frees");
-  tx.freed_for_good.reserve_for(most_small, "frees");
+  tx.reads.reserve_for(max_lines, "read set");
+  tx.writes.reserve_for(max_lines, "write set");
+  tx.undo.reserve_for(max_undo, "undo log");
+  tx.foreign.reserve_for(max_small_bytes, "writes to stacks");
+  tx.allocated.reserve_for(max_small_bytes, "allocations");
+  tx.freed.reserve_for(max_small_bytes, "frees");
+  tx.freed_for_good.reserve_for(max_small_bytes, "frees");
 }
 
 /// Saves or restores the exception state of the running thread. It is at the thread's own FS base.

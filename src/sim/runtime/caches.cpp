@@ -25,7 +25,7 @@ void tag_array::set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) 
 void tag_array::renumber() noexcept {
   for (std::uint32_t* set = tags_; set < tags_ + sets_ * 2 * width_; set += std::size_t{2} * width_) {
     std::uint32_t* const stamps = set + width_;
-    std::uint32_t ranks[most_ways];
+    std::uint32_t ranks[max_ways];
     for (unsigned way = 0; way < ways_; ++way) {
       ranks[way] = stamps[way] == free_stamp ? free_stamp : 1;
       for (unsigned other = 0; other < ways_; ++other) {

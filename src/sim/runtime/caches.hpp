@@ -81,7 +81,7 @@ class tag_array {
  private:
   static constexpr std::uint32_t free_stamp = 0;
   static constexpr std::uint32_t no_way = ~std::uint32_t{0};  ///< the stamp of entries that only pad a vector
-  static constexpr unsigned most_ways = 64;
+  static constexpr unsigned max_ways = 64;
   static constexpr unsigned lanes = sizeof(__m128i) / sizeof(std::uint32_t);
 
   std::uint32_t* tags_of(line_number line) const noexcept { return tags_ + std::size_t{set_of(line)} * 2 * width_; }
@@ -102,7 +102,7 @@ class tag_array {
   static std::uint64_t equal_lanes(const std::uint32_t* values, __m128i wanted) noexcept {
     return static_cast<std::uint64_t>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(at(values), wanted))));
   }
-  static std::uint32_t least_lane(__m128i values) noexcept {
+  static std::uint32_t min_lane(__m128i values) noexcept {
     values = _mm_min_epu32(values, _mm_shuffle_epi32(values, 0x4E));
     values = _mm_min_epu32(values, _mm_shuffle_epi32(values, 0xB1));
     return static_cast<std::uint32_t>(_mm_cvtsi128_si32(values));
@@ -110,7 +110,7 @@ class tag_array {
   std::uint64_t least_used(const std::uint32_t* stamps) const noexcept {
     __m128i least = at(stamps);
     for (unsigned i = lanes; i < width_; i += lanes) least = _mm_min_epu32(least, at(stamps + i));
-    return equal_to(stamps, least_lane(least));
+    return equal_to(stamps, min_lane(least));
   }
   /// The next more recently used way; after the last one, the first again. Only for full sets.
   std::uint64_t least_used_after(const std::uint32_t* stamps, std::uint32_t before) const noexcept {
@@ -121,7 +121,7 @@ class tag_array {
       const __m128i passed = _mm_cmpeq_epi32(_mm_max_epu32(values, bound), bound);
       least = _mm_min_epu32(least, _mm_or_si128(values, passed));
     }
-    const std::uint32_t next = least_lane(least);
+    const std::uint32_t next = min_lane(least);
     return next != no_way ? equal_to(stamps, next) : least_used(stamps);
   }
   void stamp(std::uint32_t* tags, std::uint64_t way) noexcept {
@@ -160,9 +160,9 @@ class translation_buffer {
 struct hardware_thread;
 
 struct core_caches {
-  static constexpr unsigned most_threads_a_core = 8;  // model.hpp
+  static constexpr unsigned max_threads_per_core = 8;  // model.hpp
   /// Its hardware threads that have ever run something, in their order. The filters of all others are empty.
-  hardware_thread* used[most_threads_a_core] = {};
+  hardware_thread* used[max_threads_per_core] = {};
   unsigned used_count = 0;
   tag_array l1;
   tag_array l2;

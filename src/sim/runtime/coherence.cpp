@@ -387,14 +387,14 @@ void prefetch_stream(access& now) noexcept {
 /// Whether the address of a miss may come from the data of the miss before it. That line then contains a pointer to the
 /// address, or to a little before it. Pointers that are computed are not recognised.
 bool depends_on_last_miss(const access& now) noexcept {
-  constexpr std::uintptr_t most_offset = 512;
+  constexpr std::uintptr_t max_offset = 512;
   const std::uintptr_t last = now.thread.last_miss;
   if (last < arena_begin || last >= arena_end) return false;
   const std::uintptr_t bytes = std::uintptr_t{1} << state.line_shift;
   const auto* words = reinterpret_cast<const std::uintptr_t*>(last & ~(bytes - 1));
   // Without a branch for each word: no CPU could predict which word it is.
   bool found = false;
-  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) found |= now.address - words[i] < most_offset;
+  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) found |= now.address - words[i] < max_offset;
   return found;
 }
 

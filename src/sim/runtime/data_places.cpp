@@ -10,11 +10,11 @@ namespace {
 
 /// The thread whose thread-local data is there: below its FS base. libc's own record of it takes the rest of the page.
 const thread_record* owner_of_local_data(std::uintptr_t address) noexcept {
-  constexpr std::uintptr_t most_below = std::uintptr_t{56} << 10;
+  constexpr std::uintptr_t max_bytes_below = std::uintptr_t{56} << 10;
   constexpr std::uintptr_t page = 4096;
   for (unsigned i = 0; i < state.thread_count; ++i) {
     const std::uintptr_t base = state.threads[i].thread_pointer;
-    if (address + most_below >= base && address < (base / page + 1) * page) return &state.threads[i];
+    if (address + max_bytes_below >= base && address < (base / page + 1) * page) return &state.threads[i];
   }
   return nullptr;
 }

@@ -84,7 +84,7 @@ std::uint64_t acquire_by_prefix(const elision_word& word, std::uint64_t value) n
   if (txsync_sim_begin_by_prefix() != started) return exchange(word, value);
   attempt& tx = state.current->tx;
   // A lock beyond those that the CPU can remember counts as a level, and its store is an ordinary one of the attempt.
-  if (tx.elided_count >= state.model.htm_hle_locks || tx.elided_count == most_elided) return exchange(word, value);
+  if (tx.elided_count >= state.model.htm_hle_locks || tx.elided_count == max_elided) return exchange(word, value);
   if (word.address >> state.line_shift != (word.address + word.bytes - 1) >> state.line_shift) {
     abort_self({.why = cause::unfriendly_instruction, .address = word.address});
   }

@@ -47,7 +47,7 @@ constinit actor last{};
 constinit bool deadlines_come_early = false;
 
 // The threads that are on a hardware thread, in the order of the hardware threads.
-constinit thread_record* running[most_threads] = {};
+constinit thread_record* running[max_threads] = {};
 constinit unsigned running_count = 0;
 
 template <class Function>
@@ -62,10 +62,10 @@ void for_actors(Function function) noexcept {
 
 // ---- where orders change their choice: at a few of the choices that a schedule has
 
-constexpr unsigned most_points = 3;
+constexpr unsigned max_points = 3;
 constinit std::uint64_t expected_choices = 100;
 constinit std::uint64_t choices = 0;  // so far
-constinit std::uint64_t points[most_points] = {};
+constinit std::uint64_t points[max_points] = {};
 
 void draw_points() noexcept {
   choices = 0;
@@ -177,7 +177,7 @@ void start_order(std::uint64_t seed) noexcept {
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
   if (state.traces) write_record("schedule", seed);
-  if (state.most_steps != 0) state.last_step = state.steps + state.most_steps;
+  if (state.max_steps != 0) state.last_step = state.steps + state.max_steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;
   draw_points();

@@ -104,7 +104,7 @@ std::size_t local_data_bytes() noexcept {
 /// data as it is now; otherwise restores what was saved.
 void settle_local_data(const thread_record& thread, bool keep) noexcept {
   static const std::size_t bytes = local_data_bytes();
-  static auto* const copies = static_cast<std::uint8_t*>(reserve(0, most_threads * bytes, "thread-local data"));
+  static auto* const copies = static_cast<std::uint8_t*>(reserve(0, max_threads * bytes, "thread-local data"));
   const std::uintptr_t address = thread.thread_pointer - bytes;
   std::uint8_t* const copy = copies + thread.id * bytes;
   if (keep) {

@@ -53,7 +53,7 @@ struct elided_lock {
   std::uint64_t outside;
   std::uint64_t inside;
 };
-inline constexpr unsigned most_elided = 16;
+inline constexpr unsigned max_elided = 16;
 
 /// Which read lines have left the L1, as far as a machine remembers: one bit stands for many lines.
 class read_filter {
@@ -88,7 +88,7 @@ struct attempt {
   std::uint64_t exception_state[2] = {};
   int error_number = 0;  ///< errno, which libc writes
   ticks began = 0;
-  elided_lock elided[most_elided] = {};
+  elided_lock elided[max_elided] = {};
   growing_list<tracked_line> reads;
   growing_list<tracked_line> writes;
   growing_list<undo_entry> undo;

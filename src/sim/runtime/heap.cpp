@@ -18,7 +18,7 @@ constexpr unsigned fine_classes = 64;  // up to 1024 bytes in steps of 16, then 
 constexpr unsigned all_classes = 240;
 constexpr std::size_t largest_in_chunk = std::size_t{32} << 10;
 // Threads without a record (libc before the start, the scheduler) share the last entry.
-constexpr unsigned owners = most_threads + 1;
+constexpr unsigned owners = max_threads + 1;
 
 struct free_block {
   free_block* next;
@@ -55,7 +55,7 @@ static_assert(size_of_class(class_for(1)) == 16 && size_of_class(class_for(1024)
 static_assert(size_of_class(class_for(1025)) == 1152 && size_of_class(class_for(2048)) == 2048);
 static_assert(size_of_class(class_for(2049)) == 2304);
 
-unsigned owner() noexcept { return state.current != nullptr ? state.current->id : most_threads; }
+unsigned owner() noexcept { return state.current != nullptr ? state.current->id : max_threads; }
 
 void set_up() noexcept {
   if (lists != nullptr) return;

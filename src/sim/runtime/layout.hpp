@@ -15,9 +15,9 @@ inline constexpr std::uintptr_t program_end = std::uintptr_t{16} << 30;
 inline constexpr unsigned program_line_bits = 34 - 4;
 /// The stack of each of the program's threads. Its lowest page is never usable.
 inline constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-inline constexpr unsigned most_threads = 2048;
+inline constexpr unsigned max_threads = 2048;
 /// The end of the arena holds the stacks.
-inline constexpr std::uintptr_t stacks_begin = program_end - stack_bytes * most_threads;
+inline constexpr std::uintptr_t stacks_begin = program_end - stack_bytes * max_threads;
 inline constexpr std::uintptr_t arena_end = stacks_begin;
 
 inline constexpr std::uintptr_t records_begin = std::uintptr_t{1} << 40;  ///< line records (shadow.hpp)
@@ -43,11 +43,11 @@ class growing_list {
   void reserve_for(std::size_t most, const char* what) noexcept {
     if (items_ != nullptr) return;
     items_ = static_cast<T*>(reserve(0, most * sizeof(T), what));
-    most_ = most;
+    capacity_ = most;
   }
   /// False if the list is full.
   bool push(const T& item) noexcept {
-    if (size_ == most_) return false;
+    if (size_ == capacity_) return false;
     items_[size_++] = item;
     return true;
   }
@@ -55,7 +55,7 @@ class growing_list {
   T& back() noexcept { return items_[size_ - 1]; }
   void shrink(std::size_t size) noexcept { size_ = size; }
   std::size_t size() const noexcept { return size_; }
-  bool full() const noexcept { return size_ == most_; }
+  bool full() const noexcept { return size_ == capacity_; }
   void clear() noexcept { size_ = 0; }
   T* begin() noexcept { return items_; }
   T* end() noexcept { return items_ + size_; }
@@ -63,7 +63,7 @@ class growing_list {
  private:
   T* items_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t most_ = 0;
+  std::size_t capacity_ = 0;
 };
 
 }  // namespace txsync::sim

@@ -11,8 +11,8 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr std::uint32_t most_notes = 20'000;  // a livelock ends before it has this many, or nearly so
-constinit std::uint64_t notes[most_notes] = {};
+constexpr std::uint32_t max_notes = 20'000;  // a livelock ends before it has this many, or nearly so
+constinit std::uint64_t notes[max_notes] = {};
 constinit std::uint32_t count = 0;
 
 }  // namespace
@@ -25,7 +25,7 @@ extern "C" {
 
 std::uint32_t txsync_sim_note(std::uint64_t word) {
   using namespace txsync::sim;
-  if (count == most_notes) fail("a schedule has more notes than there is room for (livelock?)");
+  if (count == max_notes) fail("a schedule has more notes than there is room for (livelock?)");
   notes[count] = word;
   return count++;
 }

@@ -117,8 +117,8 @@ void set_up_oracle() noexcept {
   reserve(image_begin, program_end, "oracle's image");
   reserve(known_begin, program_end, "oracle's marks");
   written_by = static_cast<std::uint16_t*>(reserve(0, program_end * sizeof *written_by, "oracle's writers"));
-  reads_of = static_cast<growing_list<undo_entry>*>(reserve(0, most_threads * sizeof *reads_of, "oracle's books"));
-  before_of = static_cast<growing_list<byte_before>*>(reserve(0, most_threads * sizeof *before_of, "oracle's books"));
+  reads_of = static_cast<growing_list<undo_entry>*>(reserve(0, max_threads * sizeof *reads_of, "oracle's books"));
+  before_of = static_cast<growing_list<byte_before>*>(reserve(0, max_threads * sizeof *before_of, "oracle's books"));
   pending.reserve_for(std::size_t{1} << 20, "oracle's pending writes");
 }
 

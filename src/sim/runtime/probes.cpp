@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t abort_of = 16;     // one of this many accesses of attempts aborts
 constexpr std::uint64_t exchange_of = 4;   // one of this many weak compare-exchanges fails
 constexpr std::uint64_t wake_of = 4;       // one of this many sleeps ends at once
-constexpr std::uint64_t most_lines = 8;    // half of the attempts have room for fewer lines than this
+constexpr std::uint64_t max_lines = 8;     // half of the attempts have room for fewer lines than this
 constexpr std::uint64_t latest_watch = 8;  // accesses after the first
 
 struct attempt_probe {
@@ -48,13 +48,13 @@ bool is_watched(thread_record& thread, attempt_probe& now, line_number line, boo
 }  // namespace
 
 void set_up_probes() noexcept {
-  attempts = static_cast<attempt_probe*>(reserve(0, most_threads * sizeof(attempt_probe), "probes"));
+  attempts = static_cast<attempt_probe*>(reserve(0, max_threads * sizeof(attempt_probe), "probes"));
 }
 
 void begin_probes(const thread_record& thread) noexcept {
   attempt_probe& now = attempts[thread.id] = {};
   if (probes(probe::tight_capacity) && state.random.below(2) == 0) {
-    now.lines_left = static_cast<unsigned>(1 + state.random.below(most_lines));
+    now.lines_left = static_cast<unsigned>(1 + state.random.below(max_lines));
   }
 }
 

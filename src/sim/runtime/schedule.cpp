@@ -23,7 +23,7 @@ constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
 
 // A thread that only pauses does nothing that others could see. But it must let them reach what it waits for.
-constexpr ticks longest_pause = 4096 * ticks_per_cycle;
+constexpr ticks max_pause = 4096 * ticks_per_cycle;
 
 void set_place(hardware_thread& cpu) noexcept {
   if (exploring()) return;  // there, time gives no order
@@ -191,7 +191,7 @@ void take_timer_interrupt(thread_record& thread) noexcept {
 
 void report_livelock() noexcept {
   line_text line;
-  line << "livelock: more than " << state.most_steps << " steps without an end";
+  line << "livelock: more than " << state.max_steps << " steps without an end";
   fail(line);
 }
 
@@ -224,7 +224,7 @@ void set_up_schedule() noexcept {
   running_on = static_cast<unsigned*>(reserve(0, cores * sizeof(unsigned), "counts"));
   rates = static_cast<ticks*>(reserve(0, (state.model.core_threads + 1) * sizeof(ticks), "rates"));
   for (unsigned running = 0; running <= state.model.core_threads; ++running) rates[running] = rate_for(running);
-  by_time.at = static_cast<thread_record**>(reserve(0, tournament::most_places * sizeof *by_time.at, "places"));
+  by_time.at = static_cast<thread_record**>(reserve(0, tournament::max_places * sizeof *by_time.at, "places"));
   by_time.threads.set_up();
   sleepers.set_up();
   const std::uint32_t hertz = state.model.os_timer_hz;
@@ -246,7 +246,7 @@ void load_hot_state() noexcept {
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
   load_thread(thread, cpu);
-  state.by_time_alone = !state.oracle && state.most_steps == 0;
+  state.by_time_alone = !state.oracle && state.max_steps == 0;
   if (state.oracle) state.filter = nullptr;
   load_limits(cpu, by_time.threads.first_except(cpu.place()));
 }
@@ -271,7 +271,7 @@ void scheduling_point() noexcept {
 void pausing_point() noexcept {
   if (exploring()) return scheduling_point();
   const thread_record& thread = *state.current;
-  const ticks limit = state.limit > never - longest_pause ? never : state.limit + longest_pause;
+  const ticks limit = state.limit > never - max_pause ? never : state.limit + max_pause;
   const ticks timer = cpu_of(thread).next_timer;
   if (thread.time >= state.limit && (thread.time >= limit || thread.time >= timer)) scheduling_point();
 }

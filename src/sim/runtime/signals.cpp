@@ -21,8 +21,8 @@ void land_after_fault(thread_record& thread) noexcept {
 
 namespace {
 
-constexpr int most_signals = 64;
-constinit struct sigaction handlers[most_signals + 1] = {};
+constexpr int max_signals = 64;
+constinit struct sigaction handlers[max_signals + 1] = {};
 
 [[noreturn]] void no_handler(std::uintptr_t address, bool write) noexcept {
   line_text line;
@@ -77,7 +77,7 @@ extern "C" int txsync_sim_sigaction(int signal, const struct sigaction* action, 
     if (old != nullptr) look_at<true>(*state.current, at(old), sizeof *old);
   }
   const bool is_fixed = signal == SIGKILL || signal == SIGSTOP;
-  if (signal < 1 || signal > most_signals || (is_fixed && action != nullptr)) {
+  if (signal < 1 || signal > max_signals || (is_fixed && action != nullptr)) {
     errno = EINVAL;
     return -1;
   }

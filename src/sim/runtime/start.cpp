@@ -101,8 +101,8 @@ void read_options() noexcept {
   state.variant = static_cast<unsigned>(option("TXSYNC_SIM_VARIANT", 0));
   state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
   state.traces = state.wants_trace && !exploring();
-  state.most_steps = option("TXSYNC_SIM_STEPS", 0);
-  if (state.most_steps != 0) state.last_step = state.most_steps;
+  state.max_steps = option("TXSYNC_SIM_STEPS", 0);
+  if (state.max_steps != 0) state.last_step = state.max_steps;
   if (const std::uint64_t limit_us = option("TXSYNC_SIM_LIMIT_US", 0); limit_us != 0) {
     state.time_limit = cycles(limit_us * state.model.core_mhz);
   }
@@ -129,7 +129,7 @@ void set_up_machine() noexcept {
     cpu.plain.clear();
     cpu.in_attempt.clear();
   }
-  state.threads = static_cast<thread_record*>(reserve(0, most_threads * sizeof(thread_record), "threads"));
+  state.threads = static_cast<thread_record*>(reserve(0, max_threads * sizeof(thread_record), "threads"));
   set_up_schedule();
 }
 

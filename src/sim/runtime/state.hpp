@@ -124,9 +124,9 @@ struct runtime_state {
   std::uint64_t steps = 0;
   std::uint64_t last_step = ~std::uint64_t{0};  ///< a run that goes beyond it is a livelock
   std::uint64_t schedule_seed = 0;
-  ticks time_limit = never;      ///< a program that runs beyond it ends, and says where its threads are
-  std::uint64_t most_steps = 0;  ///< how many steps a run or a schedule may have; 0: no bound
-  ticks latest = 0;              ///< the latest time at which a thread has ended
+  ticks time_limit = never;     ///< a program that runs beyond it ends, and says where its threads are
+  std::uint64_t max_steps = 0;  ///< how many steps a run or a schedule may have; 0: no bound
+  ticks latest = 0;             ///< the latest time at which a thread has ended
 };
 
 extern runtime_state state;

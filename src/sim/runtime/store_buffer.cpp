@@ -128,7 +128,7 @@ void let_out(thread_record& thread, const waiting_store& store) noexcept {
 }  // namespace
 
 void set_up_store_buffers() noexcept {
-  buffers = static_cast<store_buffer*>(reserve(0, most_threads * sizeof(store_buffer), "store buffers"));
+  buffers = static_cast<store_buffer*>(reserve(0, max_threads * sizeof(store_buffer), "store buffers"));
 }
 
 bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {

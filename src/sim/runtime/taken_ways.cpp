@@ -7,12 +7,12 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr unsigned most_ways = 32;  // model.hpp
+constexpr unsigned max_ways = 32;  // model.hpp
 
 /// By the number of ways of a set that attempts have: the chance that others take more than the rest, of 2^32.
-constinit std::uint32_t chance_by_held[most_ways + 1] = {};
+constinit std::uint32_t chance_by_held[max_ways + 1] = {};
 /// With fewer written lines in a set the chance is 0, so short attempts are not checked.
-constinit unsigned least_held = most_ways + 1;
+constinit unsigned min_ways_held = max_ways + 1;
 
 /// e^-x, because the runtime links no mathematical library.
 double negative_exponential(double x) noexcept {
@@ -66,7 +66,7 @@ void set_up_taken_ways() noexcept {
     const unsigned held = model.l1_ways - taken;
     chance_by_held[held] = static_cast<std::uint32_t>(more * 4294967295.0);
     constexpr double next_to_nothing = 1e-6;
-    if (more >= next_to_nothing) least_held = held;
+    if (more >= next_to_nothing) min_ways_held = held;
     exactly *= mean / (taken + 1);
   }
 }
@@ -97,10 +97,10 @@ occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcep
 }
 
 bool set_is_too_small(const thread_record& thread, line_number line) noexcept {
-  if (thread.tx.writes.size() < least_held) return false;
+  if (thread.tx.writes.size() < min_ways_held) return false;
   const unsigned core = cpu_of(thread).core;
   const unsigned held = written_in_set(core, line);
-  if (held < least_held) return false;
+  if (held < min_ways_held) return false;
   return draw(thread, state.memory.cores[core].l1.set_of(line)) < chance_by_held[held];
 }
 

@@ -23,7 +23,7 @@ thread_record& unused_record() noexcept {
     const bool nobody_waits = thread.detached && thread.state == thread_state::ended;
     if (thread.state == thread_state::unused || nobody_waits) return thread;
   }
-  if (state.thread_count == most_threads) fail("the simulated program has more than 2048 threads");
+  if (state.thread_count == max_threads) fail("the simulated program has more than 2048 threads");
   thread_record& thread = *new (&state.threads[state.thread_count]) thread_record;
   thread.id = state.thread_count++;
   return thread;

@@ -8,12 +8,12 @@
 namespace txsync::sim {
 
 void tournament::set_up() noexcept {
-  nodes_ = static_cast<std::uint64_t*>(reserve(0, std::size_t{2} * most_places * sizeof *nodes_, "order of threads"));
+  nodes_ = static_cast<std::uint64_t*>(reserve(0, std::size_t{2} * max_places * sizeof *nodes_, "order of threads"));
   for (unsigned node = 1; node < 2 * leaves_; ++node) nodes_[node] = empty;
 }
 
 unsigned tournament::add() noexcept {
-  if (used_ == most_places) fail("more hardware threads are in use than the scheduler has places for");
+  if (used_ == max_places) fail("more hardware threads are in use than the scheduler has places for");
   if (used_ == leaves_) {
     for (unsigned i = 0; i < leaves_; ++i) nodes_[std::size_t{2} * leaves_ + i] = nodes_[leaves_ + i];
     for (unsigned i = leaves_; i < 2 * leaves_; ++i) nodes_[std::size_t{2} * leaves_ + i] = empty;

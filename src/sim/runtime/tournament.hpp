@@ -9,12 +9,12 @@ namespace txsync::sim {
 
 class tournament {
  public:
-  static constexpr unsigned most_places = 2048;
+  static constexpr unsigned max_places = 2048;
   /// The time is in the bits above the place: 2^53 ticks are half a day of a processor. A later time counts as `never`.
-  static constexpr ticks latest = ~ticks{0} / most_places;
+  static constexpr ticks latest = ~ticks{0} / max_places;
 
   void set_up() noexcept;
-  /// Adds a place, at `never`. Requires: fewer than most_places.
+  /// Adds a place, at `never`. Requires: fewer than max_places.
   unsigned add() noexcept;
   void set(unsigned place, ticks time) noexcept { static_cast<void>(set_and_compare(place, time)); }
 
@@ -28,17 +28,17 @@ class tournament {
   comparison set_and_compare(unsigned place, ticks time) noexcept {
     const std::uint64_t own = key(place, time);
     std::uint64_t node = leaves_ + place;
-    std::uint64_t least_rival = empty;
+    std::uint64_t min_rival = empty;
     nodes_[node] = own;
     for (; node > 1; node /= 2) {
       const std::uint64_t rival = nodes_[node ^ 1];
-      least_rival = rival < least_rival ? rival : least_rival;
-      nodes_[node / 2] = least_rival < own ? least_rival : own;
+      min_rival = rival < min_rival ? rival : min_rival;
+      nodes_[node / 2] = min_rival < own ? min_rival : own;
     }
-    return {own < least_rival, static_cast<unsigned>(least_rival % most_places), time_in(least_rival)};
+    return {own < min_rival, static_cast<unsigned>(min_rival % max_places), time_in(min_rival)};
   }
   /// The place with the least time, the lowest of equals. Requires: at least one place.
-  unsigned first() const noexcept { return nodes_[1] % most_places; }
+  unsigned first() const noexcept { return nodes_[1] % max_places; }
   ticks first_time() const noexcept { return time_in(nodes_[1]); }
   /// The least time of all other places.
   ticks first_except(unsigned place) const noexcept {
@@ -53,11 +53,9 @@ class tournament {
  private:
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
   static std::uint64_t key(unsigned place, ticks time) noexcept {
-    return time >= latest ? empty - most_places + 1 + place : time * most_places + place;
+    return time >= latest ? empty - max_places + 1 + place : time * max_places + place;
   }
-  static ticks time_in(std::uint64_t word) noexcept {
-    return word >= latest * most_places ? never : word / most_places;
-  }
+  static ticks time_in(std::uint64_t word) noexcept { return word >= latest * max_places ? never : word / max_places; }
 
   std::uint64_t* nodes_ = nullptr;  ///< the root is 1, the leaves are leaves_ and up
   unsigned leaves_ = 2;

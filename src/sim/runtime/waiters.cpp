@@ -8,7 +8,7 @@
 namespace txsync::sim {
 
 void waiters_by_deadline::set_up() noexcept {
-  heap_ = static_cast<thread_record**>(reserve(0, most_threads * sizeof *heap_, "deadlines"));
+  heap_ = static_cast<thread_record**>(reserve(0, max_threads * sizeof *heap_, "deadlines"));
 }
 
 void waiters_by_deadline::put(unsigned slot, thread_record& thread) noexcept {

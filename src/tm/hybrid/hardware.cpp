@@ -23,10 +23,10 @@ namespace {
 using machine::attempt_status;
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles
-constexpr unsigned most_doublings = 6;
+constexpr unsigned max_doublings = 6;
 // How often one block waits for serial transactions. They may follow each other for ever. Then the block goes on in
 // software, where it waits in line with them.
-constexpr std::uint32_t most_waits = 64;
+constexpr std::uint32_t max_waits = 64;
 
 bool somebody_is_alone() noexcept {
   // relaxed: in an attempt, or to decide how long to wait
@@ -37,7 +37,7 @@ bool somebody_is_alone() noexcept {
 struct hardware_tries {
   std::uint32_t left;
   bool every_abort_counts;
-  std::uint32_t waits_left = most_waits;
+  std::uint32_t waits_left = max_waits;
 };
 
 void wait_until_nobody_is_alone() noexcept {
@@ -66,7 +66,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   if ((why != abort_cause::conflict && !status.may_retry()) || --left == 0) return false;
   txsync::detail::jitter random(&me);
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
-  txsync::detail::pause_for(random.upto(shortest_wait << (made < most_doublings ? made : most_doublings)));
+  txsync::detail::pause_for(random.upto(shortest_wait << (made < max_doublings ? made : max_doublings)));
   return true;
 }
 

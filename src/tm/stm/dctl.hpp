@@ -11,9 +11,9 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 /// transaction does not cause that.
 inline void learn_to_start_late(engine& me) noexcept {
   constexpr std::size_t shortest = 64;
-  constexpr std::size_t most_turns = 1'024;
+  constexpr std::size_t max_turns = 1'024;
   const std::size_t read = me.reads.size();
-  if (read >= shortest) runner_of(me).moves_clock = static_cast<std::uint32_t>(read < most_turns ? read : most_turns);
+  if (read >= shortest) runner_of(me).moves_clock = static_cast<std::uint32_t>(read < max_turns ? read : max_turns);
 }
 
 inline void begin_dctl(engine& me) {

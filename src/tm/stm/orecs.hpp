@@ -51,7 +51,7 @@ using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
 
 /// How often one access moves the snapshot before it gives up. A word that others write all the time is younger again
 /// each time that all reads have been checked. That must count as a failure, or a long transaction never ends.
-inline constexpr unsigned most_extensions = 8;
+inline constexpr unsigned max_extensions = 8;
 
 /// The value in memory of a word that the transaction owns, or nobody.
 template <extend_snapshot extend>
@@ -66,7 +66,7 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
     if (seen >= me.bound()) {
-      if (++extensions > most_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
+      if (++extensions > max_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
     me.note_read(record);
@@ -82,7 +82,7 @@ void own(engine& me, orec& record) {
     std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return;
     if (seen >= me.bound()) {
-      if (++extensions > most_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
+      if (++extensions > max_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
     if (!record.compare_exchange_strong(seen, me.mine)) continue;

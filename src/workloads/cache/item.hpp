@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
-inline constexpr unsigned longest_key = 250;                       ///< bytes, as in memcached
+inline constexpr unsigned max_key_bytes = 250;                     ///< bytes, as in memcached
 inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as in memcached
 
 /// The header of an entry. Its key follows, padded with zeros to whole words, then its value. With a key of 8 bytes,
@@ -55,7 +55,7 @@ constexpr std::size_t item::bytes_of(unsigned key_bytes, std::size_t value_bytes
 class item_key {
  public:
   item_key() noexcept = default;
-  /// Requires: 0 < bytes <= longest_key.
+  /// Requires: 0 < bytes <= max_key_bytes.
   item_key(const char* text, unsigned bytes) noexcept : bytes_(static_cast<std::uint8_t>(bytes)) {
     std::memcpy(words_, text, bytes);
     running_hash all;
@@ -76,7 +76,7 @@ class item_key {
   std::uint32_t other_hash() const noexcept { return static_cast<std::uint32_t>(hash_ >> 32); }
 
  private:
-  std::uint64_t words_[item::words_of(longest_key)] = {};
+  std::uint64_t words_[item::words_of(max_key_bytes)] = {};
   std::uint64_t hash_ = 0;
   std::uint8_t bytes_ = 0;
 };

@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
-inline constexpr unsigned longest_number = 20;  ///< digits of 2^64-1
+inline constexpr unsigned max_number_letters = 20;  ///< digits of 2^64-1
 
 /// Whether C's isspace() is true for the letter in the "C" locale.
 constexpr bool is_space(char letter) noexcept { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
@@ -50,8 +50,8 @@ constexpr bool read_number(const char* text, std::size_t bytes, std::uint64_t& n
 }
 
 /// Writes the digits; returns how many they are.
-constexpr unsigned write_number(std::uint64_t number, char (&into)[longest_number]) noexcept {
-  char backwards[longest_number] = {};
+constexpr unsigned write_number(std::uint64_t number, char (&into)[max_number_letters]) noexcept {
+  char backwards[max_number_letters] = {};
   unsigned digits = 0;
   do {
     backwards[digits++] = static_cast<char>('0' + number % 10);

@@ -19,7 +19,7 @@ constexpr std::size_t next_size(std::size_t size) noexcept {
 }
 
 struct size_table {
-  std::array<std::size_t, slabs::most_classes> sizes{};
+  std::array<std::size_t, slabs::max_classes> sizes{};
   unsigned classes = 0;
 
   constexpr size_table() noexcept {
@@ -62,7 +62,7 @@ unsigned slabs::class_of(std::size_t bytes) noexcept {
       high = middle;
     }
   }
-  return low < table.classes ? low : most_classes;
+  return low < table.classes ? low : max_classes;
 }
 
 std::size_t slabs::size_of(unsigned size_class) noexcept { return table.sizes[size_class]; }

@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 /// Requires for all functions except the constructor: the caller has the cache's lock.
 class slabs {
  public:
-  static constexpr unsigned most_classes = 40;
+  static constexpr unsigned max_classes = 40;
 
   /// Takes items from `limit` bytes. With `first_runs`, each class may take the memory of some items beyond that. So no
   /// class starves because others came first.
@@ -23,7 +23,7 @@ class slabs {
   ~slabs();
   bool ok() const noexcept { return memory_ != nullptr; }
 
-  /// The class for an item of `bytes` bytes; most_classes if it is too large for all.
+  /// The class for an item of `bytes` bytes; max_classes if it is too large for all.
   static unsigned class_of(std::size_t bytes) noexcept;
   static std::size_t size_of(unsigned size_class) noexcept;
 
@@ -55,7 +55,7 @@ class slabs {
   char* memory_;
   std::size_t taken_ = 0;  ///< bytes of memory_ that classes have taken
   std::uint64_t carved_ = 0;
-  size_list lists_[most_classes];
+  size_list lists_[max_classes];
 };
 
 template <class Memory>

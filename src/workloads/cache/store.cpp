@@ -48,7 +48,7 @@ const char* store::chains_wrong(std::uint64_t items) const noexcept {
 
 const char* store::order_wrong(std::uint64_t items) const noexcept {
   std::uint64_t seen = 0;
-  for (unsigned i = 0; i < slabs::most_classes; ++i) {
+  for (unsigned i = 0; i < slabs::max_classes; ++i) {
     const item* newer = nullptr;
     for (const item* one = orders_[i].newest; one != nullptr; newer = one, one = one->older) {
       if (++seen > items) return "the order of use has more items than the cache's table, or links in a circle";

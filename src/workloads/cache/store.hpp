@@ -110,7 +110,7 @@ class store {
     item* newest = nullptr;
     item* oldest = nullptr;
   };
-  use_order orders_[slabs::most_classes];  ///< one per size class
+  use_order orders_[slabs::max_classes];  ///< one per size class
   std::uint64_t next_cas_ = 1;
   bool has_news_ = false;
   statistics news_;

@@ -152,9 +152,9 @@ void store::drop(Memory& memory, item* one) noexcept {
 /// Removes one of the items that have not been used for the longest time. False if all of them have users.
 template <class Memory>
 bool store::evict(Memory& memory, unsigned size_class, std::uint32_t now) noexcept {
-  constexpr unsigned most_tries = 50;
+  constexpr unsigned max_tries = 50;
   item* one = memory.load(orders_[size_class].oldest);
-  for (unsigned tries = 0; one != nullptr && tries < most_tries; one = memory.load(one->newer), ++tries) {
+  for (unsigned tries = 0; one != nullptr && tries < max_tries; one = memory.load(one->newer), ++tries) {
     if (memory.load(one->references) != 0) continue;
     const bool over = is_over(memory, *one, now);
     tell(memory, {.evicted = over ? 0U : 1U, .reclaimed = over ? 1U : 0U});
@@ -174,7 +174,7 @@ template <class Memory>
 item* store::make(Memory& memory, const item_key& key, const request& like, std::size_t value_bytes,
                   answer& why) noexcept {
   const unsigned size_class = slabs::class_of(item::bytes_of(key.bytes(), value_bytes));
-  if (size_class == slabs::most_classes) {
+  if (size_class == slabs::max_classes) {
     why = answer::too_large;
     return nullptr;
   }
@@ -267,7 +267,7 @@ answer store::count(Memory& memory, request& asked) noexcept {
   item* const old = find_live(memory, *asked.key, asked.now, old_link);
   if (old == nullptr) return answer::not_found;
   if constexpr (Memory::speculative) {
-    memory.fetch(value_of(memory, old), longest_number);
+    memory.fetch(value_of(memory, old), max_number_letters);
     return answer::done;
   } else {
     std::uint64_t number = 0;
@@ -278,7 +278,7 @@ answer store::count(Memory& memory, request& asked) noexcept {
       number -= asked.delta < number ? asked.delta : number;
     }
     asked.number = number;
-    char text[longest_number];
+    char text[max_number_letters];
     const unsigned length = write_number(number, text);
     if (length <= old->value_bytes && old->references == 0) {  // no one reads it
       std::memcpy(old->value(), text, length);

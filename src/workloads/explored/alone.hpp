@@ -22,6 +22,6 @@ class alone : private own_site<policy>, public Lock {
 /// After the first two, attempts go on beyond their critical section (leveldb paper, 4.2.2), as far as conflicts
 /// permit.
 inline constexpr elision_policy coarse{
-    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
+    .max_backoff = 64, .adapts = adaptation::none, .max_sections = 2, .coarsens_after = 1};
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -21,13 +21,13 @@ struct operation {
 template <class Model>
 class linearization_checker {
  public:
-  static constexpr unsigned most_threads = 8;
-  static constexpr unsigned most_operations = 16;
+  static constexpr unsigned max_threads = 8;
+  static constexpr unsigned max_operations = 16;
 
   // In the order of execution:
   void asks(unsigned thread, const operation& what) noexcept { open_[thread] = {what, 0, ++now_, 0}; }
   void answers(unsigned thread, std::uint32_t answer) noexcept {
-    if (count_ == most_operations) {
+    if (count_ == max_operations) {
       too_many_ = true;
       return;
     }
@@ -72,8 +72,8 @@ class linearization_checker {
   std::uint32_t now_ = 0;
   unsigned count_ = 0;
   bool too_many_ = false;
-  done open_[most_threads] = {};
-  done all_[most_operations] = {};
+  done open_[max_threads] = {};
+  done all_[max_operations] = {};
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

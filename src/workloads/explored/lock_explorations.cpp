@@ -98,7 +98,7 @@ class by_prefix {
 };
 
 /// Checks trials after every batch, and accepts a window of any length.
-constexpr elision_policy restless{.longest_backoff = 64, .trial_cycles = 1};
+constexpr elision_policy restless{.max_backoff = 64, .trial_cycles = 1};
 
 /// Attempts end with their section, and some attempts commit.
 template <class Lock>

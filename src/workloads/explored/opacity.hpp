@@ -31,10 +31,10 @@ struct event {
 /// hold 0.
 class opacity_checker {
  public:
-  static constexpr unsigned most_threads = 8;
-  static constexpr unsigned most_places = 8;
-  static constexpr unsigned most_commits = 16;
-  static constexpr unsigned most_attempts = 32;  ///< further aborted ones are not checked
+  static constexpr unsigned max_threads = 8;
+  static constexpr unsigned max_places = 8;
+  static constexpr unsigned max_commits = 16;
+  static constexpr unsigned max_attempts = 32;  ///< further aborted ones are not checked
 
   void add(const event& one) noexcept {
     ++now_;
@@ -80,8 +80,8 @@ class opacity_checker {
     std::uint32_t last = 0;   ///< it ended before this event
     std::uint32_t read = 0;   ///< a bit for each place
     std::uint32_t wrote = 0;
-    std::uint32_t seen[most_places] = {};
-    std::uint32_t written[most_places] = {};
+    std::uint32_t seen[max_places] = {};
+    std::uint32_t written[max_places] = {};
   };
   struct running {
     std::uint32_t since = 0;
@@ -111,16 +111,16 @@ class opacity_checker {
     mine.open = false;
     mine.made.last = now_;
     if (!committed) {
-      if (mine.made.read != 0 && aborts_ < most_attempts) aborted_[aborts_++] = mine.made;
-    } else if (commits_ == most_commits) {
+      if (mine.made.read != 0 && aborts_ < max_attempts) aborted_[aborts_++] = mine.made;
+    } else if (commits_ == max_commits) {
       fault_ = "the history has more transactions than can be checked";
     } else {
       committed_[commits_++] = mine.made;
     }
   }
 
-  bool fits(const attempt& one, const std::uint32_t (&state)[most_places]) const noexcept {
-    for (unsigned i = 0; i < most_places; ++i) {
+  bool fits(const attempt& one, const std::uint32_t (&state)[max_places]) const noexcept {
+    for (unsigned i = 0; i < max_places; ++i) {
       if ((one.read >> i & 1) != 0 && one.seen[i] != state[i]) return false;
     }
     return true;
@@ -142,7 +142,7 @@ class opacity_checker {
       if ((placed_ >> i & 1) != 0 || is_too_early(one) || !fits(one, states_[depth])) continue;
       placed_ |= 1u << i;
       order_[depth] = i;
-      for (unsigned place = 0; place < most_places; ++place) {
+      for (unsigned place = 0; place < max_places; ++place) {
         states_[depth + 1][place] = (one.wrote >> place & 1) != 0 ? one.written[place] : states_[depth][place];
       }
       if (place_next(depth + 1)) return true;
@@ -179,12 +179,12 @@ class opacity_checker {
   unsigned aborts_ = 0;
   unsigned deepest_ = 0;
   std::uint32_t placed_ = 0;
-  unsigned order_[most_commits] = {};
-  unsigned places_[most_attempts] = {};
-  std::uint32_t states_[most_commits + 1][most_places] = {};
-  running running_[most_threads];
-  attempt committed_[most_commits];
-  attempt aborted_[most_attempts];
+  unsigned order_[max_commits] = {};
+  unsigned places_[max_attempts] = {};
+  std::uint32_t states_[max_commits + 1][max_places] = {};
+  running running_[max_threads];
+  attempt committed_[max_commits];
+  attempt aborted_[max_attempts];
 };
 
 inline const char* opacity_fault(std::span<const event> history) {

@@ -5,7 +5,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
 namespace {
 
-constexpr unsigned most_threads = 4;  // that run blocks at the same time
+constexpr unsigned max_threads = 4;  // that run blocks at the same time
 constexpr std::uint64_t wrong = ~std::uint64_t{0};
 
 constinit bool has_begun = false;
@@ -16,7 +16,7 @@ void forget_all() {
     one->forget();
     static_cast<void>(one->id());  // numbered now, so that no schedule has to
   }
-  tm::detail::runner::begin_anew(most_threads);
+  tm::detail::runner::begin_anew(max_threads);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test,
     checker.add(one);
   }
   // The final content, as one more transaction.
-  constexpr std::uint8_t reader = opacity_checker::most_threads - 1;
+  constexpr std::uint8_t reader = opacity_checker::max_threads - 1;
   checker.add({event::kind::asks, reader, 0, 0});
   checker.add({event::kind::begins, reader, 0, 0});
   for (unsigned i = 0; i < places; ++i) {

@@ -180,12 +180,12 @@ using whole = warm_alone<warming<mutex>>;
 using mcs = warm_alone<warming_with_node<mcs_lock>>;
 
 /// Bodies end by the number of their accesses or with the wait.
-constexpr warm_up_policy short_bodies{.tries = 2, .most_accesses = 24, .adapts = false};
+constexpr warm_up_policy short_bodies{.tries = 2, .max_accesses = 24, .adapts = false};
 using brief_ticket = warm_alone<warming<ticket_lock>, short_bodies>;
 using brief_mcs = warm_alone<warming_with_node<mcs_lock>, short_bodies>;
 
 /// Bodies run before the lock is asked for, while other threads are in critical sections of it.
-constexpr warm_up_policy short_and_early{.tries = 2, .most_accesses = 24, .adapts = false, .early = warm_early::always};
+constexpr warm_up_policy short_and_early{.tries = 2, .max_accesses = 24, .adapts = false, .early = warm_early::always};
 using early_ticket = warm_alone<warming<ticket_lock>, short_and_early>;
 using early_tatas = warm_alone<warming<tatas_lock>, short_and_early>;
 using early_mcs = warm_alone<warming_with_node<mcs_lock>, short_and_early>;

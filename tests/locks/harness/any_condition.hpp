@@ -54,11 +54,11 @@ class any_mutex {
   void unlock() { kind_->unlock(bytes_); }
   void* place() { return bytes_; }
 
-  static constexpr std::size_t most_bytes = 64;
+  static constexpr std::size_t max_bytes = 64;
 
  private:
   const pair_kind* kind_ = next_kind;
-  alignas(64) std::byte bytes_[most_bytes];
+  alignas(64) std::byte bytes_[max_bytes];
 };
 
 /// Nothing here is touched after the pair's wait has returned: the condition may be gone by then.
@@ -83,7 +83,7 @@ class any_condition {
     return kind_->wait_for_true(bytes_, lock, time, erase(predicate));
   }
 
-  static constexpr std::size_t most_bytes = 64;
+  static constexpr std::size_t max_bytes = 64;
 
  private:
   template <class Predicate>
@@ -92,7 +92,7 @@ class any_condition {
   }
 
   const pair_kind* kind_ = any_mutex::next_kind;
-  alignas(64) std::byte bytes_[most_bytes];
+  alignas(64) std::byte bytes_[max_bytes];
 };
 
 /// The pair's lock for the time of a wait; whether it is held afterwards is what the pair says, on exceptions too.
@@ -117,7 +117,7 @@ template <class Pair>
 struct pair_functions {
   using mutex = typename Pair::mutex;
   using condition = typename Pair::condition;
-  static_assert(sizeof(mutex) <= any_mutex::most_bytes && sizeof(condition) <= any_condition::most_bytes);
+  static_assert(sizeof(mutex) <= any_mutex::max_bytes && sizeof(condition) <= any_condition::max_bytes);
 
   static mutex& as_mutex(void* place) { return *static_cast<mutex*>(place); }
   static condition& as_condition(void* place) { return *static_cast<condition*>(place); }

@@ -26,8 +26,8 @@ struct lock_kind {
   void (*unlock)(void* holder);
 };
 
-inline constexpr std::size_t most_lock_bytes = 128;
-inline constexpr std::size_t most_holder_bytes = 128;
+inline constexpr std::size_t max_lock_bytes = 128;
+inline constexpr std::size_t max_holder_bytes = 128;
 
 template <class Lock>
 inline constexpr lock_kind kind_of = {
@@ -65,7 +65,7 @@ class any_lock {
  private:
   friend class holder<any_lock>;
   const lock_kind* kind_ = next_kind;
-  alignas(64) std::byte bytes_[most_lock_bytes];
+  alignas(64) std::byte bytes_[max_lock_bytes];
 };
 
 template <>
@@ -82,7 +82,7 @@ class holder<any_lock> {
 
  private:
   const lock_kind& kind_;
-  alignas(64) std::byte bytes_[most_holder_bytes];
+  alignas(64) std::byte bytes_[max_holder_bytes];
 };
 
 /// As for a lock of its own type, with the promise of the kind.

@@ -24,7 +24,7 @@ class any_shared_lock {
  public:
   /// The kind of the locks that are made from now on.
   static inline const shared_lock_kind* next_kind = nullptr;
-  static constexpr std::size_t most_bytes = 128;
+  static constexpr std::size_t max_bytes = 128;
 
   any_shared_lock() { kind_->construct(bytes_); }
   ~any_shared_lock() { kind_->destroy(bytes_); }
@@ -44,12 +44,12 @@ class any_shared_lock {
 
  private:
   const shared_lock_kind* kind_ = next_kind;
-  alignas(64) std::byte bytes_[most_bytes];
+  alignas(64) std::byte bytes_[max_bytes];
 };
 
 template <class Lock>
 struct shared_lock_functions {
-  static_assert(sizeof(Lock) <= any_shared_lock::most_bytes);
+  static_assert(sizeof(Lock) <= any_shared_lock::max_bytes);
   static Lock& at(void* place) { return *static_cast<Lock*>(place); }
 };
 

@@ -25,13 +25,13 @@ struct failure {
   int line;
   const char* what;
 };
-constexpr int most_failures = 20;
-failure failures[most_failures];
+constexpr int max_failures = 20;
+failure failures[max_failures];
 int wrong = 0;
 
-#define EXPECT(what)                                                                    \
-  do {                                                                                  \
-    if (!(what) && wrong < most_failures) failures[wrong++] = failure{__LINE__, #what}; \
+#define EXPECT(what)                                                                   \
+  do {                                                                                 \
+    if (!(what) && wrong < max_failures) failures[wrong++] = failure{__LINE__, #what}; \
   } while (false)
 
 struct typed_mutex {

@@ -16,7 +16,7 @@ using machine::attempt_status;
 namespace {
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
-constexpr std::size_t most_lines = 4096;
+constexpr std::size_t max_lines = 4096;
 
 struct memory {
   volatile char* at = static_cast<volatile char*>(machine::map_pages(bytes));
@@ -52,7 +52,7 @@ bool writes_fit(const memory& pages, std::size_t lines, std::size_t stride, std:
 /// The most lines of that stride that one attempt can write.
 std::size_t write_capacity(const memory& pages, std::size_t stride, std::size_t line_bytes) {
   std::size_t fits = 0;
-  std::size_t beyond = bytes / (stride * line_bytes) < most_lines ? bytes / (stride * line_bytes) : most_lines;
+  std::size_t beyond = bytes / (stride * line_bytes) < max_lines ? bytes / (stride * line_bytes) : max_lines;
   while (beyond - fits > 1) {
     const std::size_t middle = (fits + beyond) / 2;
     (writes_fit(pages, middle, stride, line_bytes) ? fits : beyond) = middle;
@@ -63,11 +63,11 @@ std::size_t write_capacity(const memory& pages, std::size_t stride, std::size_t 
 /// The most lines that one attempt can read and then write.
 std::size_t increment_capacity(const memory& pages, std::size_t line_bytes) {
   std::size_t fits = 0;
-  while (fits < most_lines && try_a_few([&] {
-                                for (std::size_t i = 0; i <= fits; ++i) {
-                                  pages.at[i * line_bytes] = static_cast<char>(pages.at[i * line_bytes] + 1);
-                                }
-                              }).started()) {
+  while (fits < max_lines && try_a_few([&] {
+                               for (std::size_t i = 0; i <= fits; ++i) {
+                                 pages.at[i * line_bytes] = static_cast<char>(pages.at[i * line_bytes] + 1);
+                               }
+                             }).started()) {
     ++fits;
   }
   return fits;

@@ -29,7 +29,7 @@ template <class Node>
 class red_black_path {
  public:
   /// A tree of that many levels would have more nodes than fit in memory.
-  static constexpr std::size_t most_levels = 96;
+  static constexpr std::size_t max_levels = 96;
 
   explicit red_black_path(var<Node*>& root) noexcept : root_(&root) {}
 
@@ -197,7 +197,7 @@ class red_black_path {
 
   var<Node*>* root_;
   std::size_t depth_ = 0;
-  step steps_[most_levels];
+  step steps_[max_levels];
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
