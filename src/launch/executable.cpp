@@ -189,7 +189,7 @@ void check_takes_library(const std::string& program, const std::string& preloade
     if (!is_runnable_file(interpreter)) refuse(path, "needs the interpreter " + interpreter + ", which cannot be run");
     path = interpreter;
   }
-  refuse(program, "is a script whose interpreters are scripts, without end");
+  refuse(program, "is a script whose interpreters are scripts without end");
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

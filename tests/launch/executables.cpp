@@ -99,7 +99,7 @@ TEST_F(Executables, ScriptsWithoutAnInterpreterAreRefused) {
   expect_refused(file("script", "#!/nowhere/sh\n"), "/nowhere/sh, which cannot be run");
   const std::string circle = path("circle");
   file("circle", "#!" + circle + "\n");
-  expect_refused(circle, "no end");
+  expect_refused(circle, "without end");
 }
 
 TEST_F(Executables, ProgramsWithMoreRightsAreRefused) {

@@ -50,7 +50,7 @@ TEST(misuse, double_unlock) {
                     }
                     return right && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_trylock(&mutex) == EBUSY;
                   }),
-                  "that nobody held");
+                  "while no thread held it");
 }
 
 TEST(misuse, unlock_by_non_owner) {
@@ -129,7 +129,7 @@ TEST(misuse, wait_without_mutex) {
                     }
                     return right;
                   }),
-                  "condition wait");
+                  "waits for a condition");
 }
 
 TEST(misuse, each_place_and_kind_once) {
@@ -163,7 +163,7 @@ TEST(misuse, reported_by_a_cancelled_thread) {
                              return status;
                            }) == 0;
                   }),
-                  "that nobody held");
+                  "while no thread held it");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class Workloads(Tune):
         """The line, of a tuning that is ended behind it."""
         with subprocess.Popen([TXSYNC, "tune", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
             try:
-                return next(line for line in running.stderr if "bounds it" in line or "round 2" in line)
+                return next(line for line in running.stderr if "limits it" in line or "round 2" in line)
             finally:
                 running.send_signal(signal.SIGINT)
                 running.communicate(timeout=100)
@@ -115,7 +115,7 @@ class Workloads(Tune):
         long = ("--rounds", "1000", "--candidates")
         workload = (*long, "tatas", "arraybench", "--duration", "100", "--threads", "2")
         self.assertRegex(self.interrupted_at_the_expectation(*workload), says % "")
-        self.assertNotIn("bounds it", self.interrupted_at_the_expectation("--time", "900", *workload))
+        self.assertNotIn("limits it", self.interrupted_at_the_expectation("--time", "900", *workload))
         if PROGRAM:
             self.assertRegex(self.interrupted_at_the_expectation(*long, "mutex", "--", "sleep", "0.1"), says % r" to \d+")
 
@@ -138,7 +138,7 @@ class Workloads(Tune):
         self.refused("arraybnch", says="did you mean 'arraybench'?")
         self.refused("arraybench", "contention=low", "contention=high", says="is set twice")
         self.refused("arraybench", "--candidates", "tata", says="--candidates: unknown lock 'tata'")
-        self.refused("arraybench", "--candidates", "tatas,tatas", says="there twice")
+        self.refused("arraybench", "--candidates", "tatas,tatas", says="given twice")
         self.refused("arraybench", "--candidates", "pthread_mutex", says="nothing to compare with 'pthread_mutex'")
         self.refused("arraybench", "--candidates", "", says="empty")
         self.refused("arraybench", "--rounds", "5", says="from 6 to 1000")

@@ -446,8 +446,8 @@ class Command(ByCommand):
                 self.assertIn(said, ran.stderr)
 
     def test_what_a_program_does_not_take(self):
-        for words, said in ((("mapbench",), "takes --machine, --seed"), (("--threads", "2"), "takes --machine, --seed"),
-                            (("--uncharged",), "takes --machine, --seed")):
+        for words, said in ((("mapbench",), "allowed: --machine, --seed"), (("--threads", "2"), "allowed: --machine, --seed"),
+                            (("--uncharged",), "allowed: --machine, --seed")):
             ran = self.sim(*words, "--", "./program")
             self.assertEqual(ran.returncode, 2)
             self.assertIn(said, ran.stderr)
