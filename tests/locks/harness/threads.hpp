@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of tests. What they run has one type, so that tests of many locks compile the start of a thread once, and not
-// for each of their bodies.
+// Threads of tests. What they run has one type. So tests of many locks compile the start of a thread once, and not for
+// each of their bodies.
 #pragma once
 
 #include <functional>
