@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: half of the time of compiling a small source goes into reading the standard library's headers.
-# ./dev asks for them. Builds without them find out which source lacks an #include: those of Clang, clang-tidy's, those for
-# other processors, and those of users.
+# ./dev asks for them. Builds without them find out which source lacks an #include: Clang's, clang-tidy's, those for POWER
+# and s390, and those of users.
 #
 # A precompiled header is of use only to targets with equal options, so that each such group has one. GCC alone checks this
 # (-Winvalid-pch); other compilers get none. With ccache they need CCACHE_SLOPPINESS=pch_defines,time_macros.

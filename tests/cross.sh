@@ -3,7 +3,7 @@
 # cross.sh: builds txsync with Debian's cross compilers. On AArch64 the tests run by emulation; POWER and s390 are
 # compiled only. What cannot be done for want of a tool is skipped with the reason.
 # Prints a line per step; also appends "status<TAB>name<TAB>details" to the file that TXSYNC_STEPS names.
-# With --build-only: what the tests on AArch64 need is built, and nothing said of steps.
+# With --build-only: all that the steps need is built, and nothing said of them.
 # Exit status 1 when a step failed.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -29,7 +29,7 @@ configure() {  # PROCESSOR [ARGUMENT...]
   local processor=$1 launcher=()
   shift
   if command -v ccache > /dev/null; then
-    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros  # as in dev
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   quietly cmake -G Ninja -S . -B "$root/$processor" --toolchain "$PWD/cmake/toolchains/$processor.cmake" \
@@ -57,7 +57,7 @@ googletest_for_aarch64() {
 build_aarch64() {
   portable_headers
   googletest_for_aarch64 || { echo "GoogleTest did not build"; return 1; }
-  configure aarch64 -DTXSYNC_BUILD_TESTS=ON -DCMAKE_PREFIX_PATH="$root/googletest" \
+  configure aarch64 -DTXSYNC_BUILD_TESTS=ON -DTXSYNC_PRECOMPILE_HEADERS=ON -DCMAKE_PREFIX_PATH="$root/googletest" \
     -DCMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES="$root/include" && quietly cmake --build "$root/aarch64" -j "$(nproc)"
 }
 
@@ -77,17 +77,19 @@ test_aarch64() {
   step $status aarch64 "$(grep -E '% tests passed' "$log" || echo 'no tests ran') (qemu-user), $((SECONDS - start)) s"
 }
 
+build_library() { configure "$1" -DTXSYNC_BUILD_TESTS=OFF && quietly cmake --build "$root/$1" --target txsync -j "$(nproc)"; }  # PROCESSOR
+
 compile_only() {  # PROCESSOR COMPILER
   local start=$SECONDS
   command -v "$2" > /dev/null || { step skipped "$1" "$2 is not installed"; return; }
-  configure "$1" -DTXSYNC_BUILD_TESTS=OFF && quietly cmake --build "$root/$1" --target txsync -j "$(nproc)" \
-    || { step failed "$1" "the library does not compile"; return; }
+  build_library "$1" || { step failed "$1" "the library does not compile"; return; }
   step ok "$1" "the library compiles, $((SECONDS - start)) s"
 }
 
 if [[ ${1:-} == --build-only ]]; then
-  command -v aarch64-linux-gnu-g++ > /dev/null && [[ -d /usr/src/googletest ]] || exit 0
-  build_aarch64
+  if command -v aarch64-linux-gnu-g++ > /dev/null && [[ -d /usr/src/googletest ]]; then build_aarch64; fi
+  if command -v powerpc64le-linux-gnu-g++ > /dev/null; then build_library ppc64le; fi
+  if command -v s390x-linux-gnu-g++ > /dev/null; then build_library s390x; fi
   exit
 fi
 test_aarch64

@@ -21,8 +21,9 @@ common=(-G Ninja -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_COMPILER="$compile
 if [[ -z $build_dir ]]; then
   echo "== build ($kind)"
   build_dir=$work/build
+  # Little is optimized, which takes half of the time: what is installed and exported is the same.
   cmake -S "$source_dir" -B "$build_dir" "${common[@]}" -DBUILD_SHARED_LIBS=$shared -DTXSYNC_BUILD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON \
-    -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF > "$work/log"
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -DNDEBUG" -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF > "$work/log"
   echo "== before it is built, nothing is installed, and it is said what to do"
   if cmake --install "$build_dir" --prefix "$work/first" > "$work/told" 2>&1; then echo "what is not there was installed" >&2; exit 1; fi
   tr -s ' \n' '  ' < "$work/told" | grep -q "Missing: $library[.0-9]* Build first: cmake --build $build_dir" || { cat "$work/told" >&2; exit 1; }
