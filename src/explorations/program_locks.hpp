@@ -23,12 +23,12 @@ inline void make_program_site(const preload::site_choices& what) noexcept {
   static preload::site_block block;
   alignas(detail::site_page) static unsigned char page[sizeof(detail::site_page)];
   auto* const made = new (block.room[program_site]) preload::speculating_site(0);
-  made->place.set_policy(
+  made->lock_site.set_policy(
       policy::packed{.counting = false, .elision = policy::elision_kind::eager, .warm_up = policy::warm_up_kind::eager}
           .word());
-  auto* const state = new (page) detail::site_page(made->place);
+  auto* const state = new (page) detail::site_page(made->lock_site);
   state->apply_policy();
-  (void)detail::site_state::replace(made->place, detail::undecided, *state);
+  (void)detail::site_state::replace(made->lock_site, detail::undecided, *state);
   made->set_choices(what);
   preload::site_blocks[0].store(&block);
 }

@@ -19,7 +19,7 @@ struct bench_options {
   std::optional<std::string> threads;
   std::optional<std::string> locks;
   std::optional<std::string> seed;
-  std::optional<std::string> place;
+  std::optional<std::string> placement;
   std::optional<std::string> repeat;
   std::optional<std::string> duration;
   std::optional<std::string> operations;
@@ -34,8 +34,8 @@ struct bench_request {
   std::string preset;
   std::vector<unsigned> threads;
   std::vector<const workloads::subject*> locks;
-  workloads::plan plan;  ///< everything except the number of threads
-  std::string place;     ///< as it is printed
+  workloads::plan plan;   ///< everything except the number of threads
+  std::string placement;  ///< as it is printed
   unsigned repeat = 5;
 };
 
