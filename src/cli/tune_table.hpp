@@ -20,7 +20,7 @@ class tune_progress {
   void show(const tune::progress& now, double seconds);
 
   /// Prints a line that stays.
-  void say(const std::string& line);
+  void log(const std::string& line);
 
  private:
   bool terminal_;

@@ -51,7 +51,7 @@ TEST(ReadableNames, OfFunctions) {
       {"_Znot_mangled", "_Znot_mangled"},
       {"", ""},
   };
-  for (const auto& [symbol, name] : names) EXPECT_EQ(symbols::readable_name(symbol), name) << symbol;
+  for (const auto& [symbol, name] : names) EXPECT_EQ(txsync::symbols::readable_name(symbol), name) << symbol;
 }
 
 TEST(LockWrappers, WrapALock) {
