@@ -301,7 +301,7 @@ int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) 
   return tag.is_fast() ? lock_mutex(raw) : lock_ours_slowly(raw);
 }
 
-[[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept {
+[[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept TXSYNC_UNCHECKED {
   mutex_state& mutex = state_of(raw);
   if (!quick_tag(mutex).is_fast() || mutex.hold.load(std::memory_order_relaxed) != my_number) [[unlikely]]
     return unlock_slowly(raw);

@@ -277,7 +277,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   report(kind, tag.site());
 }
 
-int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
+int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept TXSYNC_UNCHECKED {
   if (tag.is_elided() && end_elided(lock)) return 0;
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);

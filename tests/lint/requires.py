@@ -139,8 +139,8 @@ def count(entries):
 
 
 def renewed(root):
-    """The list with the words of today: exact lines stay; others get the decision of the most similar line that is left,
-    of the same file if it still exists."""
+    """The list with the words of today. Exact lines stay. Others get the decision of the most similar line that is left.
+    That line is of the same file, or of a file that is gone."""
     comments, _, entries = read_list((root / LIST).read_text(encoding="utf-8"))
     left = [one for one in entries if len(one) == 3]
     found = in_tree(root)

@@ -85,7 +85,8 @@ TEST(assertions, unlock_of_a_free_shared_mutex) {
 TEST(assertions, downgrade_of_a_latch_that_is_shared) {
   static srwlock latch;
   latch.lock_shared();
-  EXPECT_DEATH(latch.downgrade(), line_of("downgrade", "the calling thread holds exclusively the latch"));
+  EXPECT_DEATH(latch.downgrade(),
+               line_of("downgrade", "the calling thread holds exclusively the latch that it downgrades"));
   latch.unlock_shared();
 }
 

@@ -37,8 +37,8 @@ costs costs_on(const machine_model& model) {
   const image_result seen = run_image(request);
   EXPECT_EQ(seen.status, 0) << seen.messages;
   const auto number = [&](const char* name) { return static_cast<double>(seen.number(name)); };
-  return {number("program.chain"), number("program.independent"), number("program.forward"),
-          number("program.backward"), number("program.asserted")};
+  return {number("program.chain"), number("program.independent"), number("program.forward"), number("program.backward"),
+          number("program.asserted")};
 }
 
 TEST(SimulatedMemory, WhatAnAssertionLooksAtCostsNothingAndIsNotCached) {

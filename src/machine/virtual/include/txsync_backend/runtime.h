@@ -49,8 +49,8 @@ int txsync_sim_is_pinned(void);
 int txsync_sim_park(const void* word, uint32_t expected, uint64_t deadline_ns); /* 0 woken, 1 changed, 2 timed out */
 unsigned txsync_sim_unpark(const void* word, unsigned count);
 
-/* Around what an assertion looks at (machine/assert.hpp): accesses between the two calls cost no time, have no effect on
-   caches and attempts, and are no step of a schedule. The second call gets the result of the first. Calls nest. */
+/* Around what an assertion looks at (machine/assert.hpp). Accesses between the two calls cost no time and are no step of
+   a schedule. They have no effect on caches and attempts. The second call gets the result of the first. Calls nest. */
 int txsync_sim_look_unseen(void);
 void txsync_sim_end_look(int began);
 
