@@ -17,7 +17,7 @@
 #include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Has an option's whole number end as those of the command may: what CLI11 reads and checks then is in digits.
 inline void take_endings(CLI::Option& option) {
@@ -94,4 +94,4 @@ int run_command(CLI::App& app, const char* name, int count, char** words, Bench 
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -19,7 +19,7 @@
 #include "sim/models/machine_file.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -230,6 +230,6 @@ int main(int count, char** words) {
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) { return txsync::benchmarks::main(count, words); }

@@ -24,7 +24,7 @@
 #define TXSYNC_COMMAND ""
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -174,7 +174,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) {
   using namespace txsync::benchmarks;

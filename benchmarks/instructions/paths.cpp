@@ -21,7 +21,7 @@
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/warming.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -169,4 +169,4 @@ std::span<const uncontended_path> peer_paths() { return {}; }
 #endif
 std::span<const uncontended_path> pthread_paths() { return of_pthread; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// A lock and its unlock, by a process of one thread that is single-stepped.
 struct uncontended_path {
@@ -25,4 +25,4 @@ std::span<const uncontended_path> peer_paths();
 /// pthread's, whoever serves them in this process.
 std::span<const uncontended_path> pthread_paths();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

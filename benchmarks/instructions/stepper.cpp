@@ -18,7 +18,7 @@
 #include <cstddef>
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsi
   return counted;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

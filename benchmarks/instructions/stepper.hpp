@@ -8,7 +8,7 @@
 
 #include "instructions/paths.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// This machine or system does not let a process single-step its child.
 struct no_single_steps : std::runtime_error {
@@ -21,4 +21,4 @@ struct no_single_steps : std::runtime_error {
 /// does not end if every step cancels the reservation (AArch64 without LSE).
 std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsigned pairs);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -21,7 +21,7 @@
 #include "observe/statistics.hpp"
 #include "workloads/generators/ycsb.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -312,6 +312,6 @@ int main(int count, char** words) {
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) { return txsync::benchmarks::main(count, words); }

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::vector<claim> make_claims(const request& wanted, const std::vector<cell>& c
   return claims;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -9,7 +9,7 @@
 #include "observe/document/document.hpp"
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 inline constexpr double lowest_ratio = 0.95;  ///< of a cell to the best peer of its class
 inline constexpr double goal_mean = 1.05;     ///< of all cells
@@ -44,4 +44,4 @@ std::vector<bound_cost> costs_of_bound(const request& wanted, const std::vector<
 std::vector<observe::claim> make_claims(const request& wanted, const std::vector<cell>& cells,
                                         const std::vector<comparison>& compared);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

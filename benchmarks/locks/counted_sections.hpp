@@ -10,7 +10,7 @@
 #include <txsync/policy/site_with_policy.hpp>
 #include <txsync/speculate/elided.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 inline constexpr unsigned counted_writes = 10;
 
@@ -58,4 +58,4 @@ void run_counted_sections(unsigned rounds, unsigned sections, Report report) noe
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -13,7 +13,7 @@
 #include "sim/models/machine_file.hpp"
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -131,4 +131,4 @@ void add_counting_cost(observe::document& result, const std::vector<counting_cos
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

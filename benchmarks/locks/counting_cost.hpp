@@ -9,7 +9,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Nanoseconds a section, by round.
 struct counting_cost {
@@ -25,4 +25,4 @@ void print_counting_cost(std::FILE* out, const std::vector<counting_cost>& costs
 /// Two points for each, and a claim for each.
 void add_counting_cost(observe::document& result, const std::vector<counting_cost>& costs, bool with_claims);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -21,7 +21,7 @@
 #include "observe/document/more_rounds.hpp"
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -210,4 +210,4 @@ void add_elision_cost(observe::document& result, const std::vector<elision_cost>
   if (with_claims) result.claims.push_back(std::move(*claim));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

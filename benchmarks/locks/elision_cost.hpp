@@ -7,7 +7,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// One lock and section: nanoseconds a section, by round.
 struct elision_cost {
@@ -24,4 +24,4 @@ void print_elision_cost(std::FILE* out, const std::vector<elision_cost>& costs);
 /// Two points for each, and the claim C1-1.
 void add_elision_cost(observe::document& result, const std::vector<elision_cost>& costs, bool with_claims);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -12,7 +12,7 @@
 
 #include "locks/lock_waits_hand_over.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -80,7 +80,7 @@ int run_case(char** words) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) {
   if (count == 7) return txsync::benchmarks::run_case(words);

@@ -8,7 +8,7 @@
 
 #include "locks/lock_waits_load.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Prints "name=value "; a process prints one line of these.
 inline void report(const char* name, double value) { std::printf("%s=%.9g ", name, value); }
@@ -164,4 +164,4 @@ int run_wave(const case_request& wanted) {
   return 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -15,7 +15,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 inline constexpr std::uint64_t min_gap_ns = 200'000;
 
@@ -102,4 +102,4 @@ class clock_readers {
   std::list<clock_reader> all_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -6,7 +6,7 @@
 
 #include "locks/lock_waits_cases.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Two threads take turns by a condition variable. The signal comes before the unlock, or after it.
 template <class Lock>
@@ -118,4 +118,4 @@ int run_realtime(const case_request& wanted) {
   return 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

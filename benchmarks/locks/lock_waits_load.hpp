@@ -14,7 +14,7 @@
 #include "locks/lock_waits_gaps.hpp"
 #include "workloads/harness/wait_clock.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 struct case_request {
   unsigned threads = 2;
@@ -131,4 +131,4 @@ void loop(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint6
   self.waits.cpu_ns = cpu_ns > inside_ns ? cpu_ns - inside_ns : 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

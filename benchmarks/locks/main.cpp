@@ -17,7 +17,7 @@
 #include "observe/document/output.hpp"
 #include "peers/peers.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -157,7 +157,7 @@ void add_options(CLI::App& app, options& asked) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** arguments) {
   using namespace txsync::benchmarks;

@@ -12,7 +12,7 @@
 #include "observe/document/more_rounds.hpp"
 #include "workloads/harness/fairness.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -244,4 +244,4 @@ const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsig
   return nullptr;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -13,7 +13,7 @@
 #include "observe/document/document.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// A kind of critical section: a workload with parameters.
 struct section {
@@ -95,4 +95,4 @@ std::optional<observe::peer_comparison> compare_to_best(const request& wanted, c
 /// The cell of that section, number of threads and subject, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

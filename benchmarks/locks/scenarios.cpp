@@ -24,7 +24,7 @@
 #include "workloads/harness/adapters.hpp"
 #include "workloads/subjects/pthread_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -319,4 +319,4 @@ void print_scenarios(std::FILE* out, const std::vector<scenario_result>& all) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -8,7 +8,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// One scenario with one lock: a point with a metric of its own, and the other values of the table.
 struct scenario_result {
@@ -21,4 +21,4 @@ std::vector<scenario_result> measure_scenarios(unsigned rounds, std::uint64_t du
 
 void print_scenarios(std::FILE* out, const std::vector<scenario_result>& all);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -6,7 +6,7 @@
 
 #include "observe/document/more_rounds.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -153,4 +153,4 @@ void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -9,7 +9,7 @@
 #include "locks/measure.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Prints rows of its own under a section's table.
 using more_rows = std::function<void(std::FILE* out, std::size_t section)>;
@@ -22,4 +22,4 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
 void print_costs_of_bound(std::FILE* out, const request& wanted, const std::vector<bound_cost>& costs);
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

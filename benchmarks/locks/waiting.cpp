@@ -19,7 +19,7 @@
 #include "locks/measure.hpp"
 #include "observe/document/more_rounds.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -217,4 +217,4 @@ const waiting_cell* reference_of(const std::vector<waiting_cell>& cells, const w
   return nullptr;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

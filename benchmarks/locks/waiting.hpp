@@ -11,7 +11,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 struct waiting_request {
   std::vector<unsigned> threads{2, 4, 8};  ///< that ask for one lock
@@ -75,4 +75,4 @@ struct waiting_claim {
 /// A3-2 and A3-3, as far as the cells hold what they need.
 std::vector<waiting_claim> waiting_claims(const std::vector<waiting_cell>& cells);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

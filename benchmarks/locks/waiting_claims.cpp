@@ -5,7 +5,7 @@
 
 #include "locks/waiting.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::vector<waiting_claim> waiting_claims(const std::vector<waiting_cell>& cells
   return claims;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -4,7 +4,7 @@
 #include "locks/waiting.hpp"
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -144,4 +144,4 @@ void add_waiting(observe::document& result, const std::vector<waiting_cell>& cel
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -4,7 +4,7 @@
 #include "peers/peers.hpp"
 #include "workloads/subjects/make_subject.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -35,4 +35,4 @@ constexpr subject ahead_table[] = {
 std::span<const subject> absl_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> absl_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

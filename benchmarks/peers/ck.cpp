@@ -3,7 +3,7 @@
 #include "peers/peers.hpp"
 #include "workloads/subjects/make_subject.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -52,4 +52,4 @@ constexpr subject ahead_table[] = {
 std::span<const subject> ck_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> ck_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

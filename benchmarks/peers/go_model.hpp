@@ -12,7 +12,7 @@
 
 #include "peers/wait_queue.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 class go_model {
  public:
@@ -133,4 +133,4 @@ class go_model {
   unsigned permits_ = 0;  ///< guarded by the queue
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -4,7 +4,7 @@
 #include "peers/peers.hpp"
 #include "workloads/transactions/run.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -50,4 +50,4 @@ constexpr workloads::subject table[] = {make()};
 
 std::span<const workloads::subject> itm_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

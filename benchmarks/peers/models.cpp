@@ -5,7 +5,7 @@
 #include "peers/unbounded_mutex.hpp"
 #include "workloads/subjects/make_subject.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -24,4 +24,4 @@ constexpr subject table[] = {
 
 std::span<const subject> model_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

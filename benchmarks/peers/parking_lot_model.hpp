@@ -13,7 +13,7 @@
 #include "peers/wait_queue.hpp"
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 class parking_lot_model {
  public:
@@ -103,4 +103,4 @@ class parking_lot_model {
   workloads::random_stream random_{1, 1};  ///< of the timer
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -6,7 +6,7 @@
 
 #include <txsync/machine/attempt.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 #if !defined(TXSYNC_PEER_TBB)
 std::span<const workloads::subject> tbb_subjects() noexcept { return {}; }
@@ -44,4 +44,4 @@ std::vector<workloads::subject> all_subjects() {
   return all;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

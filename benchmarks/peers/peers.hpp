@@ -7,7 +7,7 @@
 
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 std::span<const workloads::subject> tbb_subjects() noexcept;
 std::span<const workloads::subject> absl_subjects() noexcept;
@@ -27,4 +27,4 @@ std::vector<workloads::subject> all_ahead_subjects();
 /// Those of src/workloads (ours, pthread's, the standard library's) and all installed peers.
 std::vector<workloads::subject> all_subjects();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -7,7 +7,7 @@
 #include "workloads/subjects/make_subject.hpp"
 #include "workloads/subjects/pthread_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -25,4 +25,4 @@ constexpr subject table[] = {
 
 std::span<const subject> system_ahead_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

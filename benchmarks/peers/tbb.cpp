@@ -6,7 +6,7 @@
 #include "peers/peers.hpp"
 #include "workloads/subjects/make_subject.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -47,4 +47,4 @@ constexpr subject ahead_table[] = {
 std::span<const subject> tbb_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> tbb_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -9,7 +9,7 @@
 
 #include <txsync/machine/restartable.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 class unbounded_mutex {
  public:
@@ -52,4 +52,4 @@ class unbounded_mutex {
   machine::lock_word word_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

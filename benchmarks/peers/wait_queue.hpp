@@ -9,7 +9,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// A thread in the queue; lies in that thread's frame. It sleeps until another thread gives it a word other than 0.
 class sleeper {
@@ -76,4 +76,4 @@ class wait_queue {
   sleeper* last_ = nullptr;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

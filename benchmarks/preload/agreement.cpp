@@ -7,7 +7,7 @@
 #include "launch/launch.hpp"
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -72,4 +72,4 @@ void measure_agreement(observe::document& into, const std::string& program, unsi
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -7,9 +7,9 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Runs `program` so often, and adds points and the claims A2-4 of waits and holds. Throws std::runtime_error.
 void measure_agreement(observe::document& into, const std::string& program, unsigned rounds);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -21,7 +21,7 @@
 #include "preload/agreement.hpp"
 #include "preload/whole_programs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -199,7 +199,7 @@ int run(const options& asked, int count, char** arguments) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** arguments) {
   using namespace txsync::benchmarks;

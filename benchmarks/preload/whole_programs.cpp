@@ -18,7 +18,7 @@
 #include "tune/record.hpp"
 #include "tune/usual_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -370,4 +370,4 @@ void measure_whole_programs(observe::document& into, const whole_programs_option
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

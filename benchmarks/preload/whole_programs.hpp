@@ -10,7 +10,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 struct whole_programs_options {
   unsigned rounds = 20;
@@ -27,4 +27,4 @@ std::vector<std::string> whole_program_names();
 /// complete. Throws std::runtime_error if a program fails.
 void measure_whole_programs(observe::document& into, const whole_programs_options& asked, std::FILE* table);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -7,7 +7,7 @@
 #include "sim/models/machine_file.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -148,4 +148,4 @@ void measure_global_lock(observe::document& into, std::FILE* out) {
   over.claim("the same end hash of every run, three times", same, true, same, {elided, lemming}, "value = goal");
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -20,7 +20,7 @@
 #include "simulate/explore.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -237,6 +237,6 @@ int main(int count, char** words) {
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) { return txsync::benchmarks::main(count, words); }

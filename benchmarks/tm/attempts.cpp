@@ -5,7 +5,7 @@
 
 #include "workloads/transactions/run.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 observe::attempt_record attempts_so_far() {
   const tm::block_totals seen = workloads::transactions::totals_so_far();
@@ -36,4 +36,4 @@ void print_attempts(std::FILE* out, const request& wanted, const std::vector<cel
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -8,7 +8,7 @@
 #include "locks/measure.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Of the workload's blocks, since the start of the process: with a line for every cause of aborts.
 observe::attempt_record attempts_so_far();
@@ -17,4 +17,4 @@ observe::attempt_record attempts_so_far();
 /// cause. Cells that nobody counted, or without aborts, are left out.
 void print_attempts(std::FILE* out, const request& wanted, const std::vector<cell>& cells);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -7,7 +7,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -122,4 +122,4 @@ std::vector<claim> make_tm_claims(const request& wanted, const std::vector<cell>
   return claims;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

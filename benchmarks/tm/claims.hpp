@@ -7,7 +7,7 @@
 #include "locks/measure.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// What D1-1 asks of one section.
 struct tm_goals {
@@ -29,4 +29,4 @@ inline constexpr const char* inside_mark = "-inside";
 /// D1-1 and D1-2, as far as the cells hold what they need.
 std::vector<observe::claim> make_tm_claims(const request& wanted, const std::vector<cell>& cells);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -15,7 +15,7 @@
 #include "tm/claims.hpp"
 #include "tm/promises.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -97,7 +97,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) {
   using namespace txsync::benchmarks;

@@ -4,7 +4,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// D1-4: a reader of 2,000 vars beside eight writers of two, for that long, by dctl and by 2plsf. It reports the most
 /// attempts that one of its transactions took, and the bound; and the processor time of a thread that sleeps in
@@ -15,4 +15,4 @@ void measure_progress(observe::document& result, unsigned milliseconds);
 /// the second half of the time, as a ratio to the first.
 void measure_churn(observe::document& result, unsigned seconds);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -6,7 +6,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 policy::policy_set with_site(const std::string& site, policy::packed choices) {
   policy::policy_set set;
@@ -69,4 +69,4 @@ void print(const char* heading, const std::vector<subject>& subjects, std::FILE*
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

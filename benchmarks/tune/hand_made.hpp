@@ -12,7 +12,7 @@
 #include "policy/policy.hpp"
 #include "tune/metric.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// What the tuner has to reach of the best policy made by hand.
 inline constexpr double goal_of_best = 0.95;
@@ -57,4 +57,4 @@ observe::claim claim_best(observe::claim what, const std::vector<subject>& subje
 /// `heading`: the unit.
 void print(const char* heading, const std::vector<subject>& subjects, std::FILE* out);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

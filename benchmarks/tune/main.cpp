@@ -25,7 +25,7 @@
 #include "tune/program.hpp"
 #include "tune/word_count.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -184,6 +184,6 @@ int main(int count, char** words) {
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) { return txsync::benchmarks::main(count, words); }

@@ -3,7 +3,7 @@
 
 #include "tune/program.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -61,4 +61,4 @@ void tune_one_of_twenty(observe::document& into, unsigned long sections, const t
   into.claims.push_back(observe::judged(std::move(gain), found.gain, min_gain));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

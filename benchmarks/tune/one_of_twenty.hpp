@@ -9,10 +9,10 @@
 #include "observe/document/document.hpp"
 #include "tune/engine.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 /// Tunes the program, and adds the points of the proof and two claims to the document. Takes some minutes.
 /// `sections`: of a run of the program. Throws launch::cannot_start.
 void tune_one_of_twenty(observe::document& into, unsigned long sections, const tune::environment& world);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

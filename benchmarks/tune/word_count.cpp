@@ -14,7 +14,7 @@
 #include "tune/simulated.hpp"
 #include "tune/usual_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -140,4 +140,4 @@ void tune_simulated_word_count(observe::document& into, const word_count_options
       {{"texts", asked.simulated_texts}, {"machine", machine.name}}, table);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

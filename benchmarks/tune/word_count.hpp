@@ -8,7 +8,7 @@
 #include "observe/document/document.hpp"
 #include "tune/engine.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 struct word_count_options {
   unsigned rounds = 12;   ///< of the comparison
@@ -25,4 +25,4 @@ void tune_word_count(observe::document& into, const word_count_options& asked, c
 void tune_simulated_word_count(observe::document& into, const word_count_options& asked, const tune::environment& world,
                                std::FILE* table);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -8,7 +8,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -192,4 +192,4 @@ void add_on_arrays(const request& wanted, const std::vector<comparison>& compare
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

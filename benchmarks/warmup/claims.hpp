@@ -9,7 +9,7 @@
 #include "locks/measure.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 inline constexpr double goal_found = 1.3;  ///< C2-1: sections whose addresses are found by running, 2 threads
 inline constexpr double goal_least = 0.9;  ///< C2-1, C2-2: no cell under it
@@ -29,4 +29,4 @@ void print_on_array(std::FILE* out, const request& wanted, const std::vector<com
 /// And as claims that ask for nothing: C2-2 wants them written down, whatever they are.
 void add_on_arrays(const request& wanted, const std::vector<comparison>& compared, std::vector<observe::claim>& claims);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

@@ -13,7 +13,7 @@
 #include "peers/peers.hpp"
 #include "warmup/claims.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
@@ -104,7 +104,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks
 
 int main(int count, char** words) {
   using namespace txsync::benchmarks;

@@ -7,7 +7,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A reusable barrier for a fixed number of threads.
 ///
@@ -61,4 +61,4 @@ class barrier {
   alignas(128) std::atomic<std::uint32_t> generation_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -14,7 +14,7 @@
 #include <txsync/machine/thread_annotations.hpp>
 #include <txsync/mutex.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A condition variable for txsync::mutex, and for any other lock by wait_with().
 ///
@@ -154,4 +154,4 @@ class condition_variable {
 };
 static_assert(sizeof(condition_variable) == 16);
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -7,7 +7,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Reads a policy file, and sets the policy of each site that it names (site::set_policy()). If no lock has used a site
 /// yet, the site gets its policy at the first use. Whatever the file does not set stays as it is.
@@ -44,4 +44,4 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// it has read is kept until the process ends: some 150 bytes per site that the file names.
 [[nodiscard]] TXSYNC_EXPORT std::string load_policy(const char* name_or_file) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

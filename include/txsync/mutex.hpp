@@ -11,7 +11,7 @@
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 class mutex;
 
@@ -111,4 +111,4 @@ class TXSYNC_CAPABILITY("mutex") mutex : public detail::timed<mutex> {
   site* site_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

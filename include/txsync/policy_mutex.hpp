@@ -14,7 +14,7 @@
 #include <txsync/site.hpp>
 #include <txsync/speculate/elision.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 class tagged_lock;
@@ -168,4 +168,4 @@ class TXSYNC_CAPABILITY("mutex") policy_mutex : public detail::timed<policy_mute
 };
 static_assert(sizeof(policy_mutex) == 40);
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

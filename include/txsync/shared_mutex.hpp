@@ -12,7 +12,7 @@
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// The default reader-writer mutex, with a site. It replaces std::shared_mutex.
 ///
@@ -132,4 +132,4 @@ class TXSYNC_CAPABILITY("shared_mutex") shared_mutex : public detail::timed<shar
   site* site_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

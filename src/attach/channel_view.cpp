@@ -28,7 +28,7 @@
 #include "observe/blocks.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -188,4 +188,4 @@ channel_counts channel_view::read() const {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -11,7 +11,7 @@
 #include "launch/handles.hpp"
 #include "launch/site_list.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// A run that goes on.
 struct running_launch {
@@ -52,4 +52,4 @@ class channel_view {
   std::vector<launch::listed_site> sites_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -6,7 +6,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 std::string hexadecimal(const char* before, std::uint64_t number) {
@@ -82,4 +82,4 @@ std::string code_names::object_name(const memory_map& map, std::uint64_t address
   return objects_.name_object(where, static_cast<std::uint32_t>(process), channel::object_kind::mutex).name.name;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -13,7 +13,7 @@
 #include "launch/place_name.hpp"
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// A call, or one that was inlined into the next. All texts are printable.
 struct named_frame {
@@ -54,4 +54,4 @@ class code_names {
   perf_map made_code_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

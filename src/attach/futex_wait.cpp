@@ -10,7 +10,7 @@
 
 #include "attach/loaded_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 /// The C library's own calls are few; what lies further out is the program.
@@ -176,4 +176,4 @@ waited_object object_of(const target& of, const futex_wait& wait, wait_kind by_c
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

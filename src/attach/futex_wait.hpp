@@ -10,7 +10,7 @@
 #include "attach/code_names.hpp"
 #include "attach/target.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 enum class wait_kind : std::uint8_t { mutex, rwlock, condition, semaphore, barrier, join, once, futex };
 const char* to_string(wait_kind kind) noexcept;
@@ -40,4 +40,4 @@ struct waited_object {
 /// is not believed. A mutex is also recognised by its word and owner where the calls say nothing.
 waited_object object_of(const target& of, const futex_wait& wait, wait_kind by_calls, std::span<const task> threads);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -15,7 +15,7 @@
 
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 /// "BEGIN-END RIGHTS OFFSET DEVICE INODE   PATH".
@@ -107,4 +107,4 @@ std::size_t read_memory(int process, std::uint64_t address, void* into, std::siz
   return got < 0 ? 0 : static_cast<std::size_t>(got);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

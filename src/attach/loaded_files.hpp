@@ -10,7 +10,7 @@
 
 #include "attach/target.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 struct mapping {
   std::uint64_t begin = 0;
@@ -56,4 +56,4 @@ class memory_map {
 /// Copies up to `bytes` bytes of the process' memory without stopping it; answers how many.
 std::size_t read_memory(int process, std::uint64_t address, void* into, std::size_t bytes);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -13,7 +13,7 @@
 
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 std::string last_bytes(int file, std::uint64_t size) {
@@ -77,4 +77,4 @@ std::string perf_map::name_at(std::uint64_t address) const {
   return std::prev(next)->second.name;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

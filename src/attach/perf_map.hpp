@@ -10,7 +10,7 @@
 
 #include "attach/target.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 class perf_map {
  public:
@@ -37,4 +37,4 @@ class perf_map {
   std::int64_t known_change_ns_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

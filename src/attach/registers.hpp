@@ -9,7 +9,7 @@
 
 #include "attach/thread_state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 #if defined(__x86_64__)
 using machine_registers = user_regs_struct;
@@ -47,4 +47,4 @@ inline bool read_registers(int thread, machine_registers& into) {
   return ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &where) == 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -12,7 +12,7 @@
 #include "launch/place_name.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 constexpr std::size_t max_ends = 64;
@@ -133,4 +133,4 @@ std::vector<observe::abort_end> ends_of(const launch::code_samples& all, code_na
   return ends;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -8,7 +8,7 @@
 #include "launch/code_samples.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// At most 64, the most frequent first. Of a place in the C++ library its caller is the line.
 ///
@@ -17,4 +17,4 @@ namespace txsync::inline TXSYNC_BACKEND::attach {
 /// caller is told, else the innermost of them. Lock wrappers and code of txsync are no callers.
 std::vector<observe::abort_end> ends_of(const launch::code_samples& all, code_names& names);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

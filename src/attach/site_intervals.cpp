@@ -10,7 +10,7 @@
 
 #include "observe/document/sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 std::uint64_t all_wait_ns(const observe::site_totals& one) { return one.wait_ns + one.failed_wait_ns; }
@@ -52,4 +52,4 @@ observe::json interval_json(const site_interval& one) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

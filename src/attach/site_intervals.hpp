@@ -8,7 +8,7 @@
 #include "attach/channel_view.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// What happened at a site between two looks.
 struct site_interval {
@@ -26,4 +26,4 @@ std::vector<site_interval> intervals_of(const std::vector<launch::listed_site>& 
 /// In the form of documents.
 observe::json interval_json(const site_interval& one);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -17,7 +17,7 @@
 #include "launch/folder.hpp"
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ std::vector<task> tasks_of(const target& of) {
   return found;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// The process cannot be looked at. One line that says why and what to do.
 struct refused : std::runtime_error {
@@ -57,4 +57,4 @@ std::vector<task> tasks_of(const target& of);
 /// Where the thread is blocked now; empty when it runs or has ended.
 std::optional<blocked_call> blocked_call_of(int process, int thread);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

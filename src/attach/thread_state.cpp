@@ -18,7 +18,7 @@
 
 #include "attach/registers.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 constexpr std::uint64_t stop_timeout_ns = 200'000'000;
@@ -180,4 +180,4 @@ std::vector<stopped_thread> copy_stopping(const target& of, const memory_map& ma
   return results;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

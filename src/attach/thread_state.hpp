@@ -14,7 +14,7 @@
 #include "attach/loaded_files.hpp"
 #include "attach/target.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 /// Of a stack so much is copied, from the innermost frame on.
 inline constexpr std::size_t max_stack_bytes = std::size_t{128} * 1024;
@@ -46,4 +46,4 @@ struct stopped_thread {
 /// process dies meanwhile, the kernel lets the thread go.
 std::vector<stopped_thread> copy_stopping(const target& of, const memory_map& map, const std::vector<int>& threads);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -10,7 +10,7 @@
 
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 constexpr std::size_t max_frames = 128;
@@ -158,4 +158,4 @@ call_chain unwinder::unwind(const thread_state& state) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

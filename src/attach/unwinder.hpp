@@ -9,7 +9,7 @@
 #include "attach/loaded_files.hpp"
 #include "attach/thread_state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 struct code_frame {
   std::uint64_t code = 0;
@@ -37,4 +37,4 @@ class unwinder {
   std::unique_ptr<session> session_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

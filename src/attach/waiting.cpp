@@ -11,7 +11,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
 
 /// In one look. Each takes some 50 us of the program's time.
@@ -226,4 +226,4 @@ waiting watcher::look() {
   return snapshot(*this).make();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -12,7 +12,7 @@
 #include "attach/futex_wait.hpp"
 #include "attach/target.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 struct seen_thread {
   int id = 0;
@@ -74,4 +74,4 @@ class watcher {
   code_names names_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

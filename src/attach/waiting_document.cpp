@@ -5,7 +5,7 @@
 
 #include "base/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::attach {
+namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 
 using base::hexadecimal;
 
@@ -55,4 +55,4 @@ observe::json waiting_json(const waiting& seen) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::attach
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::attach

@@ -5,7 +5,7 @@
 
 #include "cache_server/conversation.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::uint32_t second_clock::second_of(std::int64_t seconds) const noexcept {
   return wanted <= started_ + long_past ? long_past : static_cast<std::uint32_t>(wanted - started_);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

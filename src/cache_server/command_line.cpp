@@ -5,7 +5,7 @@
 
 #include "workloads/cache/numbers.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 std::string_view take_word(std::string_view& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -36,4 +36,4 @@ bool seconds_of(std::string_view word, std::int64_t& number) noexcept {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

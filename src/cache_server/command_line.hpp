@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 /// The words of a line, separated by blanks. A line ends at its first NUL.
 class words {
@@ -35,4 +35,4 @@ std::string_view take_word(std::string_view& text) noexcept;
 bool number_of(std::string_view word, std::uint64_t& number) noexcept;
 bool seconds_of(std::string_view word, std::int64_t& number) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

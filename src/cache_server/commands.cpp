@@ -4,7 +4,7 @@
 
 #include "cache_server/conversation.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -193,4 +193,4 @@ void conversation::tell_statistics(const words& line, std::string& out) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -180,4 +180,4 @@ bool conversation::take_key(std::string_view word, std::string& out) {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

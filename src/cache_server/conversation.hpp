@@ -10,7 +10,7 @@
 #include "cache_server/counters.hpp"
 #include "cache_server/session.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 /// Seconds as memcached counts them. The server starts at second 2, so that no time is 0.
 class second_clock {
@@ -99,4 +99,4 @@ class conversation {
   std::uint64_t to_swallow_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/cpu.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 /// What a worker counts. memcached 1.4.5 counts the same for each thread.
 enum class counted : std::uint8_t {
@@ -56,4 +56,4 @@ class alignas(machine::pad_bytes) counters {
   std::atomic<std::uint64_t> at_[counted_kinds] = {};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 /// A file descriptor that the destructor closes.
 class descriptor {
@@ -29,4 +29,4 @@ class descriptor {
   int number_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

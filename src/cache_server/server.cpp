@@ -18,7 +18,7 @@
 
 #include "cache_server/worker.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -209,4 +209,4 @@ void server::reset_statistics(void* self) {
   for (counters& one : static_cast<server*>(self)->counts_) one.reset();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

@@ -14,7 +14,7 @@
 #include "cache_server/descriptor.hpp"
 #include "cache_server/session.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 struct server_options {
   std::string lock = "mutex";
@@ -72,4 +72,4 @@ class server {
   std::atomic<std::uint64_t> pauses_{0};  ///< because descriptors or memory ran out
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

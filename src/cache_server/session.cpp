@@ -15,7 +15,7 @@
 
 #include "workloads/cache/locked.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::unique_ptr<served_cache> make_cache(std::string_view lock, const cache_shap
       shape.stripes, {.bytes = bytes, .buckets = bytes / usual_item + 1, .first_runs = true}));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

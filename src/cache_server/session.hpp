@@ -9,7 +9,7 @@
 
 #include "workloads/cache/request.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace cache = workloads::cache;
 
@@ -43,4 +43,4 @@ bool known_lock(std::string_view lock);
 /// The names of all locks.
 std::string lock_names(std::string_view separator = ", ");
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

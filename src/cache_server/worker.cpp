@@ -13,7 +13,7 @@
 
 #include "cache_server/server.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
@@ -177,4 +177,4 @@ void worker::forget(int socket) {
   connections_.erase(socket);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

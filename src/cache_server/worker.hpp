@@ -13,7 +13,7 @@
 #include "cache_server/conversation.hpp"
 #include "cache_server/descriptor.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
+namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 class server;
 
@@ -67,4 +67,4 @@ class worker {
   bool ends_ = false;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cache_server

@@ -20,7 +20,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// The environment variable that names the file.
 inline constexpr const char* file_variable = "TXSYNC_CHANNEL";
@@ -187,4 +187,4 @@ void put_name(const char* name, frame_list& out) noexcept;
 /// A request without an answer is given up when the launcher has not looked for so long.
 inline constexpr std::uint64_t launcher_timeout_ns = 3'000'000'000;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

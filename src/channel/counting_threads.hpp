@@ -7,7 +7,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// How many threads have counted in blocks: the greatest number at one time. A thread of a program with both libraries
 /// counts in two blocks, and once here.
@@ -28,4 +28,4 @@ class counting_threads {
   std::uint32_t others_ = 0;  // those whose thread is unknown
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

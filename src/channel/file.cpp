@@ -19,7 +19,7 @@
 #include "machine/known_rate.hpp"
 #include "observe/blocks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 namespace {
 
@@ -234,4 +234,4 @@ bool reserve(void* begin, std::size_t bytes) noexcept {
 
 head* open_file() noexcept { return the_channel().file_head; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

@@ -7,7 +7,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// The launcher's file, or null. The first call opens the file that TXSYNC_CHANNEL names, if any. From then on this
 /// library of the process counts in it. Thread-safe: constructors of other libraries take locks before this library's
@@ -31,4 +31,4 @@ void begin_in(head& file) noexcept;
 /// What the library does if the file exists and cannot be opened: "its locks ...".
 extern const char* const without_file;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

@@ -12,7 +12,7 @@
 #include "observe/blocks.hpp"
 #include "observe/outside.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 const counting_library this_library = counting_library::linked;
 const char* const without_file = "only the process itself sees the counts of its named sites";
@@ -66,9 +66,9 @@ bool nobody_reads(head& file) noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 void open_outside() noexcept { (void)channel::open_file(); }
 
@@ -81,4 +81,4 @@ outside_number number_from_outside(const char* name, std::uint32_t heeded) noexc
   return channel::ask_for(*file, name, heeded);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

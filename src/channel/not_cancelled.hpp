@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// Around system calls that are cancellation points: a lock call must not end the thread, nor change errno.
 class not_cancelled {
@@ -25,4 +25,4 @@ class not_cancelled {
   int state_ = PTHREAD_CANCEL_ENABLE;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

@@ -8,7 +8,7 @@
 
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// What is found, and the state of the search. Constant-initialised.
 template <class What, void (*find)(What&) noexcept>
@@ -43,4 +43,4 @@ const What& found_once() noexcept {
   return here::found;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

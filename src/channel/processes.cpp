@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 std::uint32_t launchers_number(const head& file) noexcept {
   struct stat about{};
@@ -24,4 +24,4 @@ bool has_ended(std::uint32_t process) noexcept {
   return ended;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

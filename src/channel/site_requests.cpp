@@ -9,7 +9,7 @@
 
 #include "channel/processes.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 bool launcher_lives(const head& file) noexcept {
   // relaxed: a clock
@@ -95,4 +95,4 @@ void put_name(const char* name, frame_list& out) noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

@@ -7,7 +7,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 /// The launcher is looking: it may answer.
 bool launcher_lives(const head& file) noexcept;
@@ -28,4 +28,4 @@ claim claim_site_request(head& file) noexcept;
 bool ask(head& file, const claim& claimed) noexcept;
 void give_back(const claim& claimed) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel

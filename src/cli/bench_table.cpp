@@ -8,7 +8,7 @@
 #include "cli/verb.hpp"
 #include "measure/describe.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 using observe::point;
@@ -120,4 +120,4 @@ int report_faults(const char* verb, const measure::bench_result& result) {
   return status;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -7,7 +7,7 @@
 
 #include "measure/measure.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 void print_heading(std::FILE* out, const measure::bench_request& request, const std::string& machine);
 void print_table(std::FILE* out, const measure::bench_request& request, const measure::bench_result& result);
@@ -16,4 +16,4 @@ int report_faults(const char* verb, const measure::bench_result& result);
 /// What txsync's own locks counted at their sites.
 void print_sites(std::FILE* out, const measure::bench_result& result);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -18,7 +18,7 @@
 #include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::join;
 using base::unknown;
@@ -179,4 +179,4 @@ int run_command(int argc, char** argv) try {
   return failed;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -9,7 +9,7 @@
 #include "observe/document/printable.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::words;
 
 namespace {
@@ -88,4 +88,4 @@ void print_difference(std::FILE* out, const report::difference& all, std::size_t
     std::fprintf(out, "%sremark: %s\n", i == 0 ? "\n" : "", observe::printable(all.remarks[i]).c_str());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

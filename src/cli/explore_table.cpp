@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 void print_heading(std::FILE* out) {
   std::fprintf(out, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
@@ -21,4 +21,4 @@ void print_result(std::FILE* out, const simulate::exploration_result& result) {
   std::fflush(out);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -6,9 +6,9 @@
 
 #include "simulate/explore.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 void print_heading(std::FILE* out);
 void print_result(std::FILE* out, const simulate::exploration_result& result);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -8,7 +8,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 /// "put_page@cache.c:120", as sites are named.
@@ -50,4 +50,4 @@ void print_holders(std::FILE* out, const std::vector<launch::blame>& holds, std:
   if (rows.size() > max_rows) std::fprintf(out, "... and %zu more\n", rows.size() - max_rows);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -6,7 +6,7 @@
 #include "base/words.hpp"
 #include "cli/lab_table.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 using experiments::comparison;
@@ -141,4 +141,4 @@ void print_summary(std::FILE* out, const std::vector<simulate::lab_result>& all)
                experiments::of_papers.points, experiments::of_papers.percent, experiments::of_closed_forms.points);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -7,10 +7,10 @@
 
 #include "simulate/lab.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 void print_experiment(std::FILE* out, const simulate::lab_result& one);
 /// How many numbers were hit, and which were not.
 void print_summary(std::FILE* out, const std::vector<simulate::lab_result>& all);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

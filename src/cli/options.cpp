@@ -5,7 +5,7 @@
 
 #include "base/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::words;
 
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
@@ -37,4 +37,4 @@ void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
            "Parameters of the workload; whole numbers, also of options, may end in " + base::number_endings());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -15,7 +15,7 @@ namespace CLI {
 class App;
 }  // namespace CLI
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 /// An option with a value. Uses a function, because CLI11 takes an empty text for an absent option.
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
@@ -36,4 +36,4 @@ void footer(CLI::App& app, const char* text);
 /// The arguments of a verb that runs a workload: its name, and its parameters.
 void workload_arguments(CLI::App& app, std::string& workload, base::words& settings);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

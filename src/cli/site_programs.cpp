@@ -7,7 +7,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 bool several_programs_waited(const std::vector<observe::site_record>& sites) {
   std::set<std::string> programs;
@@ -49,4 +49,4 @@ std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& s
   return first;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

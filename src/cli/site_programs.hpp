@@ -9,7 +9,7 @@
 #include "cli/site_table.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 /// Whether threads of more than one program waited.
 bool several_programs_waited(const std::vector<observe::site_record>& sites);
@@ -25,4 +25,4 @@ std::string name_with_programs(const observe::site_record& site, bool is_said);
 /// longest waits come first; they outlive the rows.
 std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -10,7 +10,7 @@
 #include "observe/commit_counts.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 double percent(double part, double whole) { return whole == 0 ? 0 : 100 * std::min(part / whole, 1.0); }
@@ -183,4 +183,4 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
   print_conditions(out, width, lead_heading, all, most);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -9,7 +9,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 struct site_row {
   std::string lead;  ///< the verb's own columns before the site's; rows of one lead share their waiting
@@ -25,4 +25,4 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
 /// A percentile by its name in documents ("p50"); 0 if it is absent.
 double percentile(const observe::percentile_record& times, const char* name);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -9,10 +9,10 @@
 #include "attach/site_intervals.hpp"
 #include "attach/waiting.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& all, std::size_t most);
 
 void print_threads(std::FILE* out, const attach::waiting& seen);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -3,7 +3,7 @@
 #include "cli/top.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 double per_second(std::uint64_t number, const attach::site_interval& in) {
@@ -24,4 +24,4 @@ void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& a
   if (all.empty()) std::fputs("no lock was taken or waited for\n", out);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

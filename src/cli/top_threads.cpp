@@ -9,7 +9,7 @@
 #include "cli/top.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::hexadecimal;
 
 namespace {
@@ -146,4 +146,4 @@ void print_threads(std::FILE* out, const attach::waiting& seen) {
   for (const std::string& remark : seen.remarks) std::fprintf(out, "remark: %s\n", remark.c_str());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -10,7 +10,7 @@
 #include "cli/tune_table.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::words;
 
 namespace {
@@ -183,4 +183,4 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   std::fflush(out);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -7,7 +7,7 @@
 
 #include "tune/record.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 /// Lines on standard error during the run: rewritten in place on a terminal, otherwise one for each new round.
 class tune_progress {
@@ -33,4 +33,4 @@ std::string expectation_words(const tune::expected_time& time);
 
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -15,7 +15,7 @@ namespace CLI {
 class App;
 }  // namespace CLI
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 /// The exit statuses of every verb except `run`.
 enum status : int { ok = 0, failed = 1, misused = 2 };
@@ -52,4 +52,4 @@ using verb_list = std::vector<std::unique_ptr<verb>>;
 /// All verbs, in the order of `txsync --help`.
 verb_list all_verbs();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

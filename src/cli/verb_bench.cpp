@@ -6,7 +6,7 @@
 #include "doctor/machine_object.hpp"
 #include "measure/measure.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 class bench_verb final : public verb {
@@ -59,4 +59,4 @@ class bench_verb final : public verb {
 
 std::unique_ptr<verb> make_bench() { return std::make_unique<bench_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

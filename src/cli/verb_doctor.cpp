@@ -3,7 +3,7 @@
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 class doctor_verb final : public verb {
@@ -25,4 +25,4 @@ class doctor_verb final : public verb {
 
 std::unique_ptr<verb> make_doctor() { return std::make_unique<doctor_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

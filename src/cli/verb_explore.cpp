@@ -13,7 +13,7 @@
 #include "simulate/explore.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::number_of;
 using base::stop_on_signal;
@@ -177,4 +177,4 @@ class explore_verb final : public verb {
 
 std::unique_ptr<verb> make_explore() { return std::make_unique<explore_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

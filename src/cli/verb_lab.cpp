@@ -8,7 +8,7 @@
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::join;
 using base::number_of;
@@ -120,4 +120,4 @@ class lab_verb final : public verb {
 
 std::unique_ptr<verb> make_lab() { return std::make_unique<lab_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -10,7 +10,7 @@
 #include "measure/describe.hpp"
 #include "simulate/catalogue.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::join;
 using base::unknown;
@@ -155,4 +155,4 @@ class list_verb final : public verb {
 
 std::unique_ptr<verb> make_list() { return std::make_unique<list_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -7,7 +7,7 @@
 #include "simulate/explore.hpp"
 #include "simulate/interleaving.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::number_of;
 using base::words;
@@ -78,4 +78,4 @@ class replay_verb final : public verb {
 
 std::unique_ptr<verb> make_replay() { return std::make_unique<replay_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -16,7 +16,7 @@
 #include "report/difference.hpp"
 #include "report/report.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::join;
 using base::words;
@@ -103,4 +103,4 @@ class report_verb final : public verb {
 
 std::unique_ptr<verb> make_report() { return std::make_unique<report_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -27,7 +27,7 @@
 #include "observe/document/printable.hpp"
 #include "report/profile_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::number_of;
 
@@ -280,4 +280,4 @@ class run_verb final : public verb {
 
 std::unique_ptr<verb> make_run() { return std::make_unique<run_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

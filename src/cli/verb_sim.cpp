@@ -9,7 +9,7 @@
 #include "cli/verbs.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::number_of;
 using base::words;
@@ -154,4 +154,4 @@ class sim_verb final : public verb {
 
 std::unique_ptr<verb> make_sim() { return std::make_unique<sim_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

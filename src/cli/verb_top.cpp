@@ -19,7 +19,7 @@
 #include "cli/verbs.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::parse_number;
 using base::stop_on_signal;
@@ -208,4 +208,4 @@ class top_verb final : public verb {
 
 std::unique_ptr<verb> make_top() { return std::make_unique<top_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -20,7 +20,7 @@
 #include "tune/simulated.hpp"
 #include "tune/workload_trial.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 using base::bad_input;
 using base::stop_on_signal;
 using base::words;
@@ -264,4 +264,4 @@ class tune_verb final : public verb {
 
 std::unique_ptr<verb> make_tune() { return std::make_unique<tune_verb>(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 verb_list all_verbs() {
   verb_list all;
@@ -19,4 +19,4 @@ verb_list all_verbs() {
   return all;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -4,7 +4,7 @@
 
 #include "cli/verb.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
 std::unique_ptr<verb> make_bench();
 std::unique_ptr<verb> make_doctor();
@@ -18,4 +18,4 @@ std::unique_ptr<verb> make_sim();
 std::unique_ptr<verb> make_top();
 std::unique_ptr<verb> make_tune();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cli
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

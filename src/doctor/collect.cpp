@@ -3,7 +3,7 @@
 
 #include "facts.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 machine_report collect(bool probe_unclaimed) {
   machine_report report;
@@ -19,4 +19,4 @@ machine_report collect(bool probe_unclaimed) {
   return report;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

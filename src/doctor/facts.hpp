@@ -4,11 +4,11 @@
 
 #include "report.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 processor read_processor();
 doctor::topology read_topology();
 /// `rtm_offered`: CPUID has the RTM bit, so the kernel has not switched RTM off.
 operating_system read_operating_system(bool rtm_offered);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/machine_object.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 namespace {
 
 using observe::json;
@@ -102,4 +102,4 @@ std::string machine_line(const machine_report& report) {
   return line + ", hardware transactions " + (report.trial.capability.attempts ? "work" : "do not work");
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "text_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 namespace {
 
@@ -39,4 +39,4 @@ operating_system read_operating_system(bool rtm_offered) {
   return system;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -3,7 +3,7 @@
 
 #include "report.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 namespace {
 
@@ -115,4 +115,4 @@ void print(const machine_report& report, std::FILE* out) {
   print_verdict(report.verdict, out);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

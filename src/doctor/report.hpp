@@ -10,7 +10,7 @@
 
 #include <txsync/machine/capability.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 /// Three-valued, because much cannot be found out.
 enum class known : std::uint8_t { no, yes, unknown };
@@ -119,4 +119,4 @@ machine_report collect(bool probe_unclaimed = false);
 /// Prints the report for people, in about 30 lines.
 void print(const machine_report& report, std::FILE* out);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

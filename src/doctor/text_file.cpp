@@ -5,7 +5,7 @@
 
 #include <txsync/machine/file.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::string command_line_value(std::string_view line, std::string_view key) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 /// The file's text without trailing white space; empty if it cannot be read.
 std::string text_of(const std::string& path);
@@ -26,4 +26,4 @@ std::string cpuinfo_value(std::string_view cpuinfo, std::string_view key);
 /// The value of the last `key=value` on a kernel command line; empty if there is none.
 std::string command_line_value(std::string_view line, std::string_view key);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -9,7 +9,7 @@
 #include "facts.hpp"
 #include "text_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 namespace {
 
@@ -82,4 +82,4 @@ topology read_topology() {
   return found;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -2,7 +2,7 @@
 // From facts to sentences: what is off, why, how to switch it on, and what that costs.
 #include "report.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::doctor {
+namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 
 namespace {
 
@@ -184,4 +184,4 @@ verdict judge(const machine_report& facts) {
   return judge_unclaimed(facts);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::doctor
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

@@ -2,7 +2,7 @@
 // The always-abort paper, IV-B: a sparse triangular solver whose threads run ahead of its barriers.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -67,4 +67,4 @@ experiment table_1() {
 
 std::vector<experiment> always_abort_barrier() { return {table_1()}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

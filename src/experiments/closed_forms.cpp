@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -55,4 +55,4 @@ double timer_chance(double cycles, double mhz, double hertz) noexcept {
   return std::min(1.0, cycles / (mhz * 1e6) * hertz);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 /// A cache to which random lines are written. `lines_each` is how many different lines of memory map to each set (0:
 /// unlimited). Others take some ways of each set: a Poisson-distributed number with mean `co_resident_ways`.
@@ -23,4 +23,4 @@ double overflow_chance(unsigned lines, const cache_shape& into) noexcept;
 /// The chance that a timer of this frequency interrupts an attempt that begins at any time and takes `cycles`.
 double timer_chance(double cycles, double mhz, double hertz) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -86,4 +86,4 @@ void add_runs(observe::point& into, const std::vector<driver_output>& runs) {
   if (!runs.empty()) into.series = runs.front().progress;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

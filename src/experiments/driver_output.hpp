@@ -12,7 +12,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 /// LevelDB's driver has two workloads of db_bench; its others are YCSB's.
 inline bool fills(const std::string& workload) { return workload.starts_with("fill"); }
@@ -39,4 +39,4 @@ double ended_until(const driver_output& run, double seconds);
 /// Throughput by run, latencies (medians of the runs), the first run's progress, and what was wrong.
 void add_runs(observe::point& into, const std::vector<driver_output>& runs);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -232,4 +232,4 @@ std::string words_of(const experiment& of, const fact& one) {
   return {};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

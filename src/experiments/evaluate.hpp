@@ -8,7 +8,7 @@
 #include "experiments/experiment.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 /// What was simulated of an experiment: by variant, then by position. A point that was not simulated is empty.
 struct results {
@@ -48,4 +48,4 @@ std::string expected_words(const range& of);
 /// A number with as many digits as needed.
 std::string digits(double value);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

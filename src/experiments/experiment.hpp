@@ -12,7 +12,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 /// What is read from a simulated run.
 enum class quantity : std::uint8_t {
@@ -181,4 +181,4 @@ std::vector<experiment> always_abort();
 std::vector<experiment> published();
 std::vector<experiment> closed_form_checks();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

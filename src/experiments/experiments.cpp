@@ -3,7 +3,7 @@
 
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 const char* to_string(quantity what) noexcept {
   switch (what) {
@@ -58,4 +58,4 @@ const experiment* find(std::string_view id) {
   return nullptr;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -2,7 +2,7 @@
 // The LevelDB paper's synthetic benchmark: increments of random counters by eight threads.
 #include "experiments/thesis_words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -56,4 +56,4 @@ std::vector<experiment> leveldb() {
   }};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

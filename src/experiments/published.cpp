@@ -2,7 +2,7 @@
 // Microbenchmarks of other publications, from memory: check them before quoting.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::vector<experiment> published() {
   return {haswell_writes(), haswell_reads(), haswell_duration(), power8(), zec12()};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

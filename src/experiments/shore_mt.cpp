@@ -4,7 +4,7 @@
 // by the paper's policy.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -96,4 +96,4 @@ experiment other_lengths() {
 
 std::vector<experiment> shore_mt() { return {in_transactions(), other_lengths()}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

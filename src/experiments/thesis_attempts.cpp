@@ -3,7 +3,7 @@
 // 3.2.5. Also appendices C.1 and C.3.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::vector<experiment> thesis_attempts() {
   return {duration(), nesting(), elision_nesting(), allocation(), overhead(), overhead_with_data()};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

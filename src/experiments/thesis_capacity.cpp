@@ -3,7 +3,7 @@
 // that the text does not give were read from the drawings.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::vector<experiment> thesis_capacity() {
   return {writes(), reads_(), strides(), allocated_strides(), random_writes()};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -2,7 +2,7 @@
 // The thesis on TSX in InnoDB (2014), section 3.3.2: increments of counters, one for all threads or one per core.
 #include "experiments/thesis_words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -103,4 +103,4 @@ experiment layouts() {
 
 std::vector<experiment> thesis_counters() { return {single_counter(), side_by_side(), apart(), one_lock(), layouts()}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

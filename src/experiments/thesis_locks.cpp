@@ -3,7 +3,7 @@
 // use.
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -133,4 +133,4 @@ experiment partitions() {
 
 std::vector<experiment> thesis_locks() { return {lock_type(), long_sections(), short_sections(), partitions()}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

@@ -3,7 +3,7 @@
 // a hash map.
 #include "experiments/thesis_words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 namespace {
 
@@ -289,4 +289,4 @@ std::vector<experiment> thesis_structures() {
           bucket_locks(), single_bucket(), global_lock(), map_sizes()};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

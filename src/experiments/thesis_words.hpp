@@ -8,7 +8,7 @@
 
 #include "experiments/experiment.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::experiments {
+namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
 /// The locks of 3.3, all with the same settings and a suffix after their names. Its POSIX is glibc's mutex, which does
 /// not spin. txsync's elision is added, because the thesis's attempts never fall back on a lock, except in HLE.
@@ -56,4 +56,4 @@ inline fact answering(fact one) {
   return one;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::experiments
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::experiments

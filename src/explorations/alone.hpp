@@ -6,7 +6,7 @@
 
 #include "speculate/scoped_site.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Each lock has its own site, because nothing may be learnt from one schedule to the next.
 template <const auto& policy>
@@ -24,4 +24,4 @@ class alone : private own_site<policy>, public Lock {
 inline constexpr elision_policy coarse{
     .max_backoff = 64, .adapts = adaptation::none, .max_sections = 2, .coarsens_after = 1};
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 #include "explorations/program_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -99,4 +99,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> elided_mutex_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -13,7 +13,7 @@
 #include "explorations/exploration.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -175,4 +175,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> eliding_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

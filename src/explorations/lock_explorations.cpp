@@ -27,7 +27,7 @@
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -402,4 +402,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> lock_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -10,7 +10,7 @@
 #include "explorations/exploration.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -223,4 +223,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> seeded_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -16,7 +16,7 @@
 #include "locks/waiter_limits.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -295,4 +295,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> sharing_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

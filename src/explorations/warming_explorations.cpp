@@ -15,7 +15,7 @@
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -255,4 +255,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> warming_explorations() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

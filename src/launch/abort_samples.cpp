@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 bool any_aborted(const std::vector<observe::site_record>& sites) {
@@ -48,4 +48,4 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

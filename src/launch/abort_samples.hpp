@@ -10,7 +10,7 @@
 #include "launch/counted_event.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// What is sampled in a program; or why nothing is, in one line. The line is empty if no attempts can be made either.
 struct abort_sampling {
@@ -26,4 +26,4 @@ abort_sampling choose_abort_sampling(bool attempts_work, const std::string& sour
 std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& sites, const std::string& why_not,
                                        const std::optional<code_samples>& samples);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -9,7 +9,7 @@
 
 #include "preload/profile_area.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// A call of a chain.
 struct named_call {
@@ -45,4 +45,4 @@ struct lock_event {
   std::uint64_t ns = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

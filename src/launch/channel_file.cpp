@@ -29,7 +29,7 @@
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -310,4 +310,4 @@ channel_file::counts channel_file::read_counts(std::uint32_t sites, int process,
   return sum;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -15,7 +15,7 @@
 #include "policy/packed.hpp"
 #include "preload/profile_area.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// A new channel in a folder of its own: in /dev/shm, else in $TMPDIR or /tmp. It is removed when this object ends,
 /// even if processes still count there. Its name has 128 random bits, in a folder that others cannot list. A process
@@ -82,4 +82,4 @@ class channel_file {
   std::uint64_t events_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -25,7 +25,7 @@
 #include "launch/handles.hpp"
 #include "launch/machine_load.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
@@ -375,4 +375,4 @@ child_end run_child(const child_request& request) {
   return ended;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

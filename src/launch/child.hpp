@@ -13,7 +13,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 struct child_request {
   std::string path;                      ///< of the file, found by find_program()
@@ -49,4 +49,4 @@ void ignore_in_this_process(int signal);
 /// Starts it and waits for its end. Throws cannot_start.
 child_end run_child(const child_request& request);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept {
   constexpr std::uint64_t busy_code = 0xFF;
@@ -93,4 +93,4 @@ code_samples sample_adder::take() {
   return std::move(sum_);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

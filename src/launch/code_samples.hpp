@@ -15,7 +15,7 @@
 #include "channel/processes.hpp"
 #include "launch/sample_records.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// A place in the code of a process, with the calls that led there.
 struct sampled_place {
@@ -71,4 +71,4 @@ class sample_adder {
   code_samples sum_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ counted_event find_abort_event(const std::string& sources) {
   return event;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

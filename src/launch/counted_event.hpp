@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// Where the kernel lists the sources of events.
 inline constexpr const char* event_sources = "/sys/bus/event_source/devices";
@@ -35,4 +35,4 @@ counted_event find_abort_event(const std::string& sources = event_sources);
 /// "0-3,8" as 0, 1, 2, 3, 8. Throws no_event for any other text, and for numbers from 65536 on.
 std::vector<unsigned> parse_cpu_list(const std::string& text);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

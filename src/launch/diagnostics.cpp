@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 using channel::diagnostic_kind;
@@ -73,4 +73,4 @@ std::vector<std::string> sites_that_ignored_a_priority(const site_resolver& from
   return list;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -16,7 +16,7 @@
 
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 constexpr int not_there = 127;
@@ -192,4 +192,4 @@ void check_takes_library(const std::string& program, const std::string& preloade
   refuse(program, "is a script whose interpreters are scripts without end");
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

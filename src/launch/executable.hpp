@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// The program cannot be started. One line. `status` is what a shell would exit with: 127 if the file does not exist,
 /// 126 if it cannot be run.
@@ -26,4 +26,4 @@ std::string find_program(const std::string& command);
 /// before ours. Throws cannot_start.
 void check_takes_library(const std::string& path, const std::string& preloaded = {});
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

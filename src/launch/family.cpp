@@ -16,7 +16,7 @@
 
 #include "launch/folder.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 constexpr std::uint64_t kill_after_ns = 2'000'000'000;
@@ -75,4 +75,4 @@ void family::end() const {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// While it lives, descendants whose own parent has ended become children of this process.
 class family {
@@ -29,4 +29,4 @@ class family {
   int was_reaper_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 namespace fs = std::filesystem;
 
@@ -24,4 +24,4 @@ std::vector<pid_t> all_processes() {
   return processes;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

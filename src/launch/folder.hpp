@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// The paths in the folder. On an error: those found until then. A loop over a directory_iterator would throw if the
 /// folder disappears between two of its steps.
@@ -19,4 +19,4 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 /// The processes of the system, as /proc lists them.
 std::vector<pid_t> all_processes();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

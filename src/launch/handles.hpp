@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// A file descriptor that is closed at the end of its life.
 class descriptor {
@@ -37,4 +37,4 @@ struct elf_closer {
 };
 using elf_handle = std::unique_ptr<Elf, elf_closer>;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

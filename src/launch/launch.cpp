@@ -26,7 +26,7 @@
 #include "launch/site_resolver.hpp"
 #include "observe/document/sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -367,4 +367,4 @@ result launcher::launch(const options& settings) {
 
 result launch(const options& settings) { return launcher().launch(settings); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

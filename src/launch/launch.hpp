@@ -18,7 +18,7 @@
 #include "observe/document/document.hpp"
 #include "policy/policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 struct options {
   std::vector<std::string> command;  ///< the program, as a shell would find it, and its arguments
@@ -98,4 +98,4 @@ class launcher {
 /// One launch.
 result launch(const options& settings);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

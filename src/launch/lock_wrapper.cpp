@@ -9,7 +9,7 @@
 
 #include "launch/place_name.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 /// The qualified name's components, without template arguments: "a::b<c::d>::e" is a, b, e.
@@ -208,4 +208,4 @@ bool is_lock_wrapper(std::string_view function) {
   return is_lock_function(parts.back());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 double busy_cpu_s(const std::string& text, double ticks_per_s) {
   // proc(5): user nice system idle iowait irq softirq steal. The time of guests is part of user and nice.
@@ -44,4 +44,4 @@ std::string crowd_words(double wall_s, double own_s, double others_s) {
   return crowd_words(wall_s, own_s, others_s, cpus > 0 ? static_cast<unsigned>(cpus) : 1);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

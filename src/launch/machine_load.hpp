@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// The CPU seconds that all processes have used since the machine started, in steps of 10 ms. They include what the
 /// hypervisor gave to other guests. 0 if /proc/stat cannot be read. Costs some 50 us.
@@ -22,4 +22,4 @@ std::string crowd_words(double wall_s, double own_s, double others_s, unsigned c
 /// The same for the number of this machine's CPUs.
 std::string crowd_words(double wall_s, double own_s, double others_s);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

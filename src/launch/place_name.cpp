@@ -10,7 +10,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 std::string hexadecimal(std::uint64_t number) {
@@ -159,4 +159,4 @@ void place_names::forget_changed_files() {
   std::erase_if(modules_, [](const auto& entry) { return entry.second.file_symbols->is_stale(); });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

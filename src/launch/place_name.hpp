@@ -13,7 +13,7 @@
 #include "launch/blame.hpp"
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// Whether a function (a name of readable_name()) only wraps locks. All locks of a program would seem to be that
 /// function's own. Such functions are methods of classes whose names end in Mutex, Lock, Latch, Guard, CondVar, ...
@@ -72,4 +72,4 @@ class place_names {
   std::map<std::string, module> modules_;  // by path
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -8,7 +8,7 @@
 
 #include <txsync/machine/cpu.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 using preload::chain_area;
@@ -191,4 +191,4 @@ read_events events_of(const channel_file& channel, const std::vector<site_resolv
   return events;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -11,7 +11,7 @@
 #include "launch/site_resolver.hpp"
 #include "observe/blocks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 struct read_chains {
   std::vector<blame> waits;  ///< the longest waits first
@@ -31,4 +31,4 @@ struct read_events {
 read_events events_of(const channel_file& channel, const std::vector<site_resolver::site>& sites,
                       std::uint64_t started_at);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 constexpr int not_readable = 126;  // as in a shell for what it cannot run
@@ -69,4 +69,4 @@ const char* input_left_over() noexcept {
   return flows && ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0 ? "a pipe" : nullptr;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -9,7 +9,7 @@
 #include "launch/executable.hpp"  // cannot_start
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 class program_input {
  public:
@@ -33,4 +33,4 @@ class program_input {
 /// is a terminal.
 const char* input_left_over() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

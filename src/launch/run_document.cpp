@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 /// Chains in the form of documents.
@@ -68,4 +68,4 @@ void put_document(observe::document& into, const options& what, const result& se
   if (!seen.remarks.empty()) run["remarks"] = seen.remarks;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

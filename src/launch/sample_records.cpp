@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 constexpr std::uint64_t known_parts = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -172,4 +172,4 @@ void record_reader::read(std::span<const unsigned char> bytes, sample_records& i
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

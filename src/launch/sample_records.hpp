@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// Where a thread was at an event.
 struct code_sample {
@@ -72,4 +72,4 @@ class record_reader {
   std::size_t time_from_end_ = 0;  // 0: they have no time
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

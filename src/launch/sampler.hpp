@@ -19,7 +19,7 @@
 #include "launch/handles.hpp"
 #include "launch/sample_records.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// Why the kernel refuses to sample, and what may help. `error` is its error number, `paranoid` what
 /// /proc/sys/kernel/perf_event_paranoid says.
@@ -53,4 +53,4 @@ class sampler {
   std::string why_not_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

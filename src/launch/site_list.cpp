@@ -8,7 +8,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 std::string site_list::path_beside(const std::string& channel) {
   // It begins as channels do, so that the file of a killed launcher is removed with its channel.
@@ -50,4 +50,4 @@ std::vector<listed_site> parse_site_list(const std::string& text) {
   return sites;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -8,7 +8,7 @@
 
 #include "launch/handles.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// One line: "NUMBER<tab>KIND<tab>NAME<tab>WHERE<tab>MODULE". All texts are printable, without tabs.
 struct listed_site {
@@ -41,4 +41,4 @@ class site_list {
 /// The sites in such a text, by whole lines. Lines in another form are left out.
 std::vector<listed_site> parse_site_list(const std::string& text);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

@@ -14,7 +14,7 @@
 #include "channel/processes.hpp"
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
 using channel::asked_by;
@@ -217,4 +217,4 @@ void site_resolver::read_diagnostics() {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

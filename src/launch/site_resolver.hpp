@@ -17,7 +17,7 @@
 #include "launch/started_programs.hpp"
 #include "policy/policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 /// "mutex", "rwlock", ...
 const char* to_string(channel::object_kind kind) noexcept;
@@ -94,4 +94,4 @@ class site_resolver {
   std::thread thread_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

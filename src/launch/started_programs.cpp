@@ -9,7 +9,7 @@
 
 #include "launch/executable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 namespace {
 
@@ -52,4 +52,4 @@ void started_programs::judge(const std::string& path) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

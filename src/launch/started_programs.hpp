@@ -9,7 +9,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 class started_programs {
  public:
@@ -30,4 +30,4 @@ class started_programs {
   std::vector<std::string> without_library_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

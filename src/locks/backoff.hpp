@@ -10,7 +10,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// A time in machine::cycles(), from its first moment to its last.
 struct span {
@@ -163,4 +163,4 @@ class patient_spin {
   way way_ = way::unknown;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

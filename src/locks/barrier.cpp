@@ -9,7 +9,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
@@ -66,4 +66,4 @@ bool barrier::arrive_and_wait() noexcept {
   return mine.last;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -36,7 +36,7 @@
 #include "backoff.hpp"
 #include "sleeping_places.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 
@@ -197,4 +197,4 @@ void concurrency_limiter::wake(detail::sleeping_place* called) noexcept {
   if (called != nullptr) called->wake();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

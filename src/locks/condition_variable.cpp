@@ -26,7 +26,7 @@
 #include "waiter_limits.hpp"
 #include "watching.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t nap_ns = 1'000'000;
@@ -164,4 +164,4 @@ std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, 
   return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

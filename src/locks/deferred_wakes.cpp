@@ -3,7 +3,7 @@
 
 #include <txsync/machine/park.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -42,4 +42,4 @@ void wake_deferred_by(const void* mutex) noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -37,7 +37,7 @@
 #include "sleeping_places.hpp"
 #include "waiter_limits.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 
@@ -513,4 +513,4 @@ void futex_mutex::release(bool fair) noexcept {
 
 void futex_mutex::unlock_slow() noexcept { release(false); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -33,7 +33,7 @@
 #include "patience.hpp"
 #include "waiter_limits.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t spin_budget = 20'000;  // cycles
@@ -242,4 +242,4 @@ bool futex_rwlock::leave_empty(std::uint64_t who) noexcept {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

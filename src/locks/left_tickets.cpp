@@ -12,7 +12,7 @@
 #include "once_in_child.hpp"
 #include "waiter_limits.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 constinit std::atomic<std::uint32_t> tickets_left{0};
 constinit std::atomic<std::uint32_t> tickets_listed{0};
@@ -127,4 +127,4 @@ void forget_all_left() noexcept {
   tickets_left.store(0);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

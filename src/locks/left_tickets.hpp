@@ -10,7 +10,7 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/asymmetric.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// Tickets on the list.
 extern constinit std::atomic<std::uint32_t> tickets_left;
@@ -57,4 +57,4 @@ inline void forget_left(const void* queue, std::uint32_t so_far) noexcept {
 /// The first user of the list does it if the program has not.
 void forget_all_left() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -8,7 +8,7 @@
 
 #include "backoff.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 
@@ -138,4 +138,4 @@ concurrency_limiter::others mcs_lock::other_active() const noexcept {
   return queue_.waiting() == 0 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -5,7 +5,7 @@
 
 #include "deferred_wakes.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local const mutex* detail::newest_held = nullptr;
 
@@ -69,4 +69,4 @@ void mutex::unlock_fair() noexcept {
   detail::wake_deferred_by(this);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

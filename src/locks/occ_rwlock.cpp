@@ -6,7 +6,7 @@
 
 #include "backoff.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
@@ -110,4 +110,4 @@ void occ_rwlock::unlock() noexcept {
   writers_.unlock();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

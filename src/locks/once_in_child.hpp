@@ -7,7 +7,7 @@
 
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// Runs forget() in the child of a fork, once for each word `done_for`, which starts as 0. Other threads wait until
 /// that is done. Returns false, and does nothing, if it was done before or the process is no child.
@@ -31,4 +31,4 @@ bool once_in_child(std::atomic<std::uint32_t>& done_for, Forget forget) noexcept
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// From the waiter's arrival to its deadline.
 extern constinit std::uint64_t max_wait_ns;
@@ -14,4 +14,4 @@ extern constinit std::uint64_t max_wait_ns;
 /// wait.
 extern constinit std::uint64_t min_lead_ns;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

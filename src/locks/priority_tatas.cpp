@@ -4,7 +4,7 @@
 
 #include "backoff.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 bool priority_tatas_lock::lock_slow(wait_task* task) noexcept TXSYNC_UNCHECKED {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
@@ -32,4 +32,4 @@ bool priority_tatas_lock::lock_slow(wait_task* task) noexcept TXSYNC_UNCHECKED {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -7,7 +7,7 @@
 
 #include "backoff.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
@@ -196,4 +196,4 @@ void shared_mutex::unlock_fair() noexcept {
   writers_.unlock_fair();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

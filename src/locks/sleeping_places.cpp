@@ -5,7 +5,7 @@
 
 #include "waiter_limits.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 constinit waiter_limits max_waiters;
 
@@ -47,4 +47,4 @@ sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept {
 }
 sleeping_place& place_aside_of(const void* lock) noexcept { return places_aside[mixed(lock) % place_aside_count]; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -9,7 +9,7 @@
 
 #include <txsync/machine/park.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 class sleeping_place {
  public:
@@ -45,4 +45,4 @@ sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept;
 /// mistaken for a dead one of the other.
 sleeping_place& place_aside_of(const void* lock) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -7,7 +7,7 @@
 #include "backoff.hpp"
 #include "once_in_child.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 // The holder of the queue's lock is the first in line. It sets `queued`, so that nobody enters before it, and waits
 // until it can enter. It clears the mark as it enters. The next in line sets the mark again.
@@ -57,4 +57,4 @@ void srwlock::lock_slow() noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -8,7 +8,7 @@
 
 #include "backoff.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -167,4 +167,4 @@ void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept TXSY
   pass_on_left(words_.queue, next);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

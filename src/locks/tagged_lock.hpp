@@ -14,7 +14,7 @@
 #include "left_tickets.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// The algorithm that a site's policy names. `libc` only if the policy says so, which is only for pthread locks.
 algorithm algorithm_of(policy::lock_kind kind) noexcept;
@@ -125,4 +125,4 @@ class tagged_lock {
   concurrency_limiter& limiter_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -5,7 +5,7 @@
 #include "backoff.hpp"
 #include "left_tickets.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr std::uint64_t pause_a_place = 256;  // cycles of pause for each thread ahead but the first
@@ -96,4 +96,4 @@ concurrency_limiter::others limited_ticket::other_active() const noexcept {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 struct waiter_limits {
   std::uint32_t at_condition = 0xFFFF;  ///< inside a condition_variable, notified or not
@@ -19,4 +19,4 @@ struct waiter_limits {
 /// Read by waiters, only on slow paths. To be changed before an exploration's threads start.
 extern constinit waiter_limits max_waiters;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -8,7 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// The calling thread's history: each failed watch halves the time of the next one. Now and then a trial watches
 /// longer.
@@ -52,4 +52,4 @@ bool watch(Over is_over) noexcept {
   return false;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -5,7 +5,7 @@
 
 #include "failed_assertion.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 namespace {
 
@@ -47,4 +47,4 @@ void assertion_failed(const char* file, int line, const char* function, const ch
   end_with(text, said.length());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

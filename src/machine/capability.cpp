@@ -12,7 +12,7 @@
 #include "claim.hpp"
 #include "unknown_setting.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -109,4 +109,4 @@ htm_trial try_htm(unsigned tries) noexcept {
   return trial;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -4,7 +4,7 @@
 
 #include <txsync/machine/capability.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// What an x86 CPU claims, from machine::cpuid().
 htm_claim claim_by_cpuid() noexcept;
@@ -22,4 +22,4 @@ class trial_scope {
   trial_scope& operator=(const trial_scope&) = delete;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

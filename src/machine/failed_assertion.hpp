@@ -6,9 +6,9 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Writes the line, which has its end and a zero behind it, and aborts.
 [[noreturn]] void end_with(const char* line, std::size_t length) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -6,7 +6,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/guarded.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 constexpr int left_by_itself = detail::landed_by_fault + 1;
@@ -36,4 +36,4 @@ guarded_end run_guarded(void (*body)(void* data), void* data) noexcept {
   return how == left_by_itself ? guarded_end::left : guarded_end::fault;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// What setjmp returns after a fault.
 inline constexpr int landed_by_fault = 1;
@@ -15,4 +15,4 @@ inline constexpr int landed_by_fault = 1;
 /// a division that faults. Null ends this.
 void catch_faults(std::jmp_buf* target) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

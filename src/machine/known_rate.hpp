@@ -5,9 +5,9 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// Sets what cycles_per_second() returns, so that it need not measure: another process on this machine has measured.
 void know_cycles_per_second(std::uint64_t rate) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -2,7 +2,7 @@
 // The probes of the scripted and the virtual machine, which have none.
 #include "probes.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 bool waits_are_probed() noexcept { return false; }
 bool attempts_are_probed() noexcept { return false; }
@@ -11,4 +11,4 @@ void probe_wait_end(std::uint32_t, const char*, const void*, std::uint64_t, bool
 void probe_abort(std::uint32_t, const char*, const void*, abort_cause) noexcept {}
 void probe_fallback(std::uint32_t, const char*, const void*, abort_cause) noexcept {}
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

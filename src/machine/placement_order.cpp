@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 namespace {
 
@@ -57,4 +57,4 @@ unsigned sockets_of(const std::vector<cpu_place>& places) {
   return static_cast<unsigned>(socket_numbers(places).size());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -6,7 +6,7 @@
 
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// The position of one usable hardware thread. Core numbers are unique in the machine, not only within a socket.
 struct cpu_place {
@@ -22,4 +22,4 @@ std::vector<unsigned> placement_order(std::vector<cpu_place> places, placement h
 /// The number of different sockets in `places`.
 unsigned sockets_of(const std::vector<cpu_place>& places);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/abort_cause.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// Whether a tool may be attached to a probe. Each tool increments the probe's semaphore when it attaches, as
 /// <sys/sdt.h> defines it. Ask before looking up the probe's arguments. Cost: a call and a load.
@@ -22,4 +22,4 @@ void probe_wait_end(std::uint32_t site_id, const char* site_name, const void* lo
 void probe_abort(std::uint32_t site_id, const char* site_name, const void* lock, abort_cause why) noexcept;
 void probe_fallback(std::uint32_t site_id, const char* site_name, const void* lock, abort_cause why) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/environment.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// TXSYNC_SEED, if it is a number.
 inline std::optional<std::uint64_t> seed_from_environment() noexcept {
@@ -18,4 +18,4 @@ inline std::optional<std::uint64_t> seed_from_environment() noexcept {
   return *rest == '\0' ? std::optional<std::uint64_t>(seed) : std::nullopt;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

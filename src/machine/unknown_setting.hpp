@@ -7,7 +7,7 @@
 
 #include <txsync/machine/environment.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// One line for the standard error: "txsync: NAME: unknown WHAT 'VALUE'; allowed: A, B; CONSEQUENCE". Allocates
 /// nothing, because the locks of an allocator may call it. It stays one line for any value; a long value is cut.
@@ -49,4 +49,4 @@ class unknown_setting {
   bool any_ = false;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -10,7 +10,7 @@
 #include "workloads/generators/text.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 using observe::json;
 
@@ -92,4 +92,4 @@ json preset_items() {
   return items;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

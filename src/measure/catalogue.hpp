@@ -4,7 +4,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 /// The workloads, with their parameters and presets.
 observe::json workload_items();
@@ -17,4 +17,4 @@ observe::json policy_items();
 /// The presets of policies.
 observe::json preset_items();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

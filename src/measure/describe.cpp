@@ -3,7 +3,7 @@
 
 #include "workloads/generators/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 observe::json named_values(const workloads::workload& which, const workloads::parameters& values) {
   observe::json made = observe::json::object();
@@ -30,4 +30,4 @@ const char* waiting_word(workloads::waiting how) {
   return how == workloads::waiting::spins ? "spins" : how == workloads::waiting::parks ? "parks" : "";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

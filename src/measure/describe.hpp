@@ -5,7 +5,7 @@
 #include "observe/document/document.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 /// Every parameter by name: a number, or a word if the parameter has words.
 observe::json named_values(const workloads::workload& which, const workloads::parameters& values);
@@ -16,4 +16,4 @@ std::string settings_text(const observe::json& values);
 /// "spins" or "parks"; empty for neither.
 const char* waiting_word(workloads::waiting how);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -9,7 +9,7 @@
 #include "measure/site_watch.hpp"
 #include "workloads/harness/fairness.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 using base::stop_on_signal;
 
 namespace {
@@ -110,4 +110,4 @@ bench_result measure(const bench_request& request) {
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -7,7 +7,7 @@
 #include "measure/request.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 /// The results.
 struct bench_result {
@@ -22,4 +22,4 @@ struct bench_result {
 /// with the current single run. A second such signal ends the program.
 bench_result measure(const bench_request& request);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -11,7 +11,7 @@
 #include "measure/measure.hpp"
 #include "workloads/generators/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 using base::bad_input;
 using base::join;
 using base::nearest;
@@ -212,4 +212,4 @@ bench_request checked(const bench_options& options, const environment& on) {
   return request;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -9,7 +9,7 @@
 #include "base/words.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 /// The options as the user wrote them.
 struct bench_options {
@@ -51,4 +51,4 @@ environment native_environment();
 /// Throws bad_input.
 bench_request checked(const bench_options& options, const environment& on);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -5,7 +5,7 @@
 
 #include "observe/document/sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 namespace {
 
 using observe::site_totals;
@@ -38,4 +38,4 @@ std::vector<observe::site_record> site_watch::records() const {
   return list;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

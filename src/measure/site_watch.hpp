@@ -7,7 +7,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::measure {
+namespace txsync::TXSYNC_INLINE_BACKEND::measure {
 
 /// What happened at the lock sites of this process during several stretches of time, added up.
 class site_watch {
@@ -26,4 +26,4 @@ class site_watch {
   std::vector<observe::site_totals> totals_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::measure
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::measure

@@ -9,7 +9,7 @@
 #include "commit_counts.hpp"
 #include "thread_block.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 namespace {
 
@@ -172,4 +172,4 @@ void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -10,7 +10,7 @@
 
 #include "turns.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// A value that two builds must have in common to read each other's blocks.
 std::uint64_t block_layout() noexcept;
@@ -87,4 +87,4 @@ void watch_holds(hold_watcher told) noexcept;
 /// Marks the end of the process, which also ends the waits of its threads.
 void end_of_process() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

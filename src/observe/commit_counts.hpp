@@ -12,7 +12,7 @@
 
 #include "thread_block.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Where the number of commits is kept that the calling thread may make before it adds them.
 struct commits_left {
@@ -94,4 +94,4 @@ void count_joined(site& the_site, std::uint32_t sections) noexcept;
 /// Counts an attempt that was counted but ran no critical section, because it found the lock held.
 void count_empty(site& the_site) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

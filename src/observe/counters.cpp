@@ -22,7 +22,7 @@
 #include "telling.hpp"
 #include "thread_block.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 namespace {
 
@@ -501,4 +501,4 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -3,11 +3,11 @@
 // preloaded library, whose sites already have their numbers.
 #include "observe/outside.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 outside_number number_from_outside(const char*, std::uint32_t) noexcept { return {}; }
 void open_outside() noexcept {}
 said_policy policy_from_files(const char*) noexcept { return {}; }
 std::uint32_t files_read() noexcept { return 0; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

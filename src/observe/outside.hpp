@@ -9,7 +9,7 @@
 
 #include "observe/said_policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Who gives a site its number.
 enum class numbering : std::uint8_t {
@@ -39,4 +39,4 @@ said_policy policy_from_files(const char* name) noexcept;
 /// Changes with each file. Sequentially consistent, like the list of sites: see site_registry.
 std::uint32_t files_read() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

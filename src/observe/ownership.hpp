@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// A part of each block, with room for a mutex of the C library.
 struct ownership {
@@ -38,4 +38,4 @@ bool stop_counting(const ownership& block) noexcept;
 /// Registers a function that stop_counting() calls for blocks it does not know: those of another floor. One floor only.
 void also_stops(bool (*stop)(const ownership& block)) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -10,7 +10,7 @@
 
 #include "outside.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
@@ -160,4 +160,4 @@ std::uint32_t detail::policy_at_first_use(site& the_site, std::uint32_t parts) n
 
 }  // namespace observe
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

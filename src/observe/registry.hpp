@@ -7,7 +7,7 @@
 
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 class site_registry {
  public:
@@ -29,4 +29,4 @@ class site_registry {
   static std::uint32_t number_here(site& the_site, bool takes_policies) noexcept;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

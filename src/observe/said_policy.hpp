@@ -5,7 +5,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// What one source sets of a site's policy: some bits of its word (policy::packed), and nothing of the others.
 struct said_policy {
@@ -19,4 +19,4 @@ struct said_policy {
   bool operator==(const said_policy&) const = default;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,7 +7,7 @@
 #include "observe/outside.hpp"
 #include "observe/told_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 namespace {
 
@@ -52,4 +52,4 @@ said_policy policy_from_files(const char* name) noexcept {
 
 std::uint32_t files_read() noexcept { return 0; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -9,7 +9,7 @@
 
 #include "observe/registry.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The records are "sites.ID.MEMBER". Members are:
 ///   - those of each_site_number(); heeded_member (policy_parts);
@@ -97,4 +97,4 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

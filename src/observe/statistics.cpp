@@ -7,7 +7,7 @@
 #include <random>
 #include <stdexcept>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 constexpr int bootstrap_draws = 5000;
@@ -217,4 +217,4 @@ peer_comparison compare_to_best_peer(std::span<const double> ours, std::span<con
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -25,7 +25,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The middle of repeated values (for an even number, the mean of the two in the middle), and their range.
 struct summary {
@@ -141,4 +141,4 @@ constexpr bool is_worse(const interval& one, const interval& other, double goal,
   return way == better::higher ? one.median < other.median : one.median > other.median;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -8,7 +8,7 @@
 #include "machine/probes.hpp"
 #include "registry.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 namespace {
 
@@ -87,4 +87,4 @@ void tell_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noe
   machine::probe_fallback(site_id, name, lock, why);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,7 +7,7 @@
 
 #include <txsync/observe/events.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 // `site_id` is the result of counted_id(). Cost without tools: two calls and two loads each.
 /// False: nobody is told.
@@ -17,4 +17,4 @@ void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bo
 void tell_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept;
 void tell_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

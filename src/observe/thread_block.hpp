@@ -14,7 +14,7 @@
 #include "blocks.hpp"
 #include "ownership.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// One number with one writer. Relaxed throughout: readers accept any value that it has had.
 class tally {
@@ -143,4 +143,4 @@ void add(warm_totals& total, const warm_counters& counters) noexcept;
 /// Converts a difference of machine::cycles() to nanoseconds.
 std::uint64_t to_ns(std::uint64_t cycles) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 double all_turns(std::span<const thread_turns> threads) {
@@ -41,4 +41,4 @@ double share_of_rank(std::span<const thread_turns> compared, std::size_t rank) {
   return static_cast<double>(compared[std::min(rank, compared.size() - 1)].turns) / sum;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -15,7 +15,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// What a thread did at a site. The counts of a thread that has ended are added to those of the thread that took over
 /// its block.
@@ -42,4 +42,4 @@ std::optional<slow_thread> slowest_thread(std::span<const thread_turns> compared
 /// The share of the thread of that rank, or of the last one if there are fewer; 0 if there is none.
 double share_of_rank(std::span<const thread_turns> compared, std::size_t rank);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

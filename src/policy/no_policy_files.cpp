@@ -5,7 +5,7 @@
 
 #include "observe/outside.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr const char* why = "this txsync reads no policy files: it was built without toml++ (libtomlplusplus-dev)";
@@ -27,4 +27,4 @@ std::uint32_t files_read() noexcept { return 0; }
 
 }  // namespace observe
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -9,7 +9,7 @@
 #include <txsync/observe/site_policy.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 
 /// What a pthread_mutex_t of a site is. `unsaid` stands for the default of whoever asks.
 enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_ticket, spin, priority_tatas };
@@ -61,4 +61,4 @@ struct packed {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

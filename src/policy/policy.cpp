@@ -5,7 +5,7 @@
 
 #include "policy/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 namespace {
 
 template <class Kind>
@@ -141,4 +141,4 @@ policy_set load_policy(const std::string& name_or_file) {
                      "or a policy file (./FILE, FILE.toml)");
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

@@ -14,7 +14,7 @@
 #include "observe/said_policy.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 
 /// Why a file or a name could not be read, in one line: "FILE:LINE: what; allowed: ...".
 struct policy_error : std::runtime_error {
@@ -84,4 +84,4 @@ std::string warning_of(const policy_set& set);
 /// warning_of() warns about has a comment above it.
 std::string to_toml(const policy_set& set, std::string_view heading = {});
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

@@ -16,7 +16,7 @@
 #include "policy/policy.hpp"
 #include "policy/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 namespace {
 
 constexpr int schema = 1;
@@ -316,4 +316,4 @@ std::string to_toml(const policy_set& set, std::string_view heading) {
   return text;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

@@ -17,7 +17,7 @@
 
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 
 /// Whether `text` is the word. An underscore equals a hyphen, because older versions wrote words with underscores.
 constexpr bool is_word(std::string_view text, std::string_view word) noexcept {
@@ -142,4 +142,4 @@ static_assert(named<warm_up_kind>("eager") == warm_up_kind::eager);
 static_assert(std::size(elision_table) + 2 <= packed::max_presets &&
               std::size(warm_up_table) + 2 <= packed::max_presets);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

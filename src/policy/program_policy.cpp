@@ -15,7 +15,7 @@
 #include "observe/registry.hpp"
 #include "policy/policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace policy {
 namespace {
@@ -112,4 +112,4 @@ std::uint32_t files_read() noexcept { return policy::files.load(); }
 
 }  // namespace observe
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

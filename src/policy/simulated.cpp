@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 namespace {
 
 std::string entry(observe::said_policy said, const std::string& name) {
@@ -36,4 +36,4 @@ std::string told_locks(const policy_set& set) {
   return text;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

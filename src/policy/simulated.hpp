@@ -6,7 +6,7 @@
 
 #include "policy/policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 
 /// What the policy sets for named sites, in the format of observe/told_policies.hpp; empty if it sets nothing.
 std::string told_sites(const policy_set& set);
@@ -16,4 +16,4 @@ std::string told_sites(const policy_set& set);
 /// a policy means it. Empty if the policy sets nothing for them.
 std::string told_locks(const policy_set& set);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

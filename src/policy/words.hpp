@@ -9,7 +9,7 @@
 #include "policy/packed.hpp"
 #include "policy/presets.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 
 template <class Kind>
 struct words_of;
@@ -63,4 +63,4 @@ struct words_of<warm_up_kind> {
   static constexpr auto all = words_of_presets<warm_up_kind>();
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::policy
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

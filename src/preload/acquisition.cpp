@@ -11,7 +11,7 @@
 #include "order.hpp"
 #include "speculating_sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -173,4 +173,4 @@ void unlock_ahead(const mutex_state& mutex) noexcept {
   if (&mutex == waited_for) machine::abort<machine::attempt_status::code_fall_back>();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -14,7 +14,7 @@
 #include "sites.hpp"
 #include "speculating_sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// Whether the policy asks for critical sections to run as attempts.
 bool wants_elision(const policy::packed& policy) noexcept;
@@ -86,4 +86,4 @@ inline void leave_attempt() noexcept {
   if (detail::in_elided_attempt() || runs_ahead()) machine::abort<machine::attempt_status::code_fall_back>();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

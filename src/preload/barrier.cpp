@@ -16,7 +16,7 @@
 #include "next.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -81,7 +81,7 @@ int wait(barrier_state& barrier) noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync;
 using namespace txsync::preload;

@@ -13,7 +13,7 @@
 #include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -140,4 +140,4 @@ void describe(const static_location& object, frame_list& out) noexcept {
   put_frame(out.frames[0], object.path, object.offset);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -5,7 +5,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 using channel::frame;
 using channel::frame_list;
@@ -60,4 +60,4 @@ class quick_walk {
 /// True only for objects on the calling thread's stack. False is no statement.
 bool is_on_stack(const void* object) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -29,7 +29,7 @@
 #include "next.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -517,7 +517,7 @@ void wake_signalled(const pthread_mutex_t* mutex) noexcept {
   wake_where(signalled_of(mutex), [&](const waiter& one) noexcept { return one.mutex == mutex; });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync;
 using namespace txsync::preload;

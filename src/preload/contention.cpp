@@ -7,7 +7,7 @@
 #include "observe/blocks.hpp"
 #include "profile_writer.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace contended {
 constinit std::atomic<std::uint64_t> ns_per_chain{0};
@@ -179,4 +179,4 @@ void forget_wait(const begun_wait& wait) noexcept { leave(wait.at, machine::cycl
   if (record_of(lock).lock.load(std::memory_order_relaxed) == lock) take_blame(lock);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -22,7 +22,7 @@
 #include "channel/channel.hpp"
 #include "profile_area.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// Sets what the launcher asks for. To be called before the process counts anything.
 void watch_contention(const channel::head& file) noexcept;
@@ -94,4 +94,4 @@ inline void released([[maybe_unused]] const void* lock) noexcept {
 #endif
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

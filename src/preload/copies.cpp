@@ -3,8 +3,8 @@
 // serves pthread's locks only.
 #include "machine/posix/copies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 void look_for_other_copies() noexcept {}
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

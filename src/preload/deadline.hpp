@@ -8,7 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 inline constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
@@ -43,4 +43,4 @@ inline std::uint64_t on_our_clock(clockid_t clock, const timespec& time) noexcep
   return left >= machine::no_deadline - here ? machine::no_deadline - 1 : here + left;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

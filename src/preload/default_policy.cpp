@@ -7,7 +7,7 @@
 #include "order.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 const counting_library this_library = counting_library::preloaded;
 const char* const without_file = "its locks get the default policy and are not counted";
@@ -18,9 +18,9 @@ void begin_in(head& file) noexcept {
   preload::watch_contention(file);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -48,4 +48,4 @@ std::uint32_t site_without_channel() noexcept { return 0; }
 
 void log(const char* text, std::size_t length) noexcept { machine::complain(text, length); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -14,7 +14,7 @@
 #include "interpose.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -81,7 +81,7 @@ void report_start(const char* path, bool searched) noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync::preload;
 

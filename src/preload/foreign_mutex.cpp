@@ -15,7 +15,7 @@
 #include "order.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -237,4 +237,4 @@ void after_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() != 0) count(raw, tag, acquire_kind::waits);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

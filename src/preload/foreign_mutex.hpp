@@ -9,7 +9,7 @@
 
 #include "mutex_state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// As the functions of pthread. If the site's policy asks for warm-up, a waiter runs its critical section ahead before
 /// it waits. In between it tries (always-abort paper, III-A, Fig 3). A waiter with a deadline does not.
@@ -24,4 +24,4 @@ int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept;
 void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept;
 void after_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

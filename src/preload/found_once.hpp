@@ -6,7 +6,7 @@
 
 #include "channel/once.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 using channel::found_once;
 
@@ -22,4 +22,4 @@ void find_next(Function& out, const char* name, const char* version) noexcept {
   if (out == nullptr) find_next(out, name);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

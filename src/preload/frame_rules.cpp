@@ -5,7 +5,7 @@
 
 #include "loaded_object.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -568,4 +568,4 @@ bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept {
   return frame.address != 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

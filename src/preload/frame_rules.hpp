@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// The registers that a callee saves, with the stack pointer and the return address. Others are not tracked.
 class kept_registers {
@@ -52,4 +52,4 @@ struct stack_frame {
 /// saved.
 bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 constinit thread_local std::uint32_t my_number = no_thread;
 
@@ -59,4 +59,4 @@ bool was_callers(std::uint32_t owner, const void* lock) noexcept {
   return false;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -10,7 +10,7 @@
 
 #include "channel/processes.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// A thread's number before it needs one; the owner of no lock.
 inline constexpr std::uint32_t no_thread = 0x7FFF'FFFF;
@@ -53,4 +53,4 @@ using channel::has_ended;
 /// does not answer: false in the child of a fork, otherwise true.
 bool is_shared_memory(const void* address) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

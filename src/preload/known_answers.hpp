@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// One step of a hash over addresses.
 constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) noexcept {
@@ -61,4 +61,4 @@ class known_answers {
   std::atomic<std::size_t> count_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

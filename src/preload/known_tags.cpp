@@ -6,7 +6,7 @@
 #include "call_chain.hpp"
 #include "main_heap.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -35,4 +35,4 @@ void remember_tag_of_all(std::uint16_t tag) noexcept { tag_of_all.store(tag, std
 
 void forget_tags() noexcept { tags.forget(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -12,7 +12,7 @@
 
 #include "known_answers.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// The bits of a lock_tag by return address. An address replaces another one with the same slot.
 template <std::size_t slots>
@@ -51,4 +51,4 @@ void remember_tag_of_all(std::uint16_t tag) noexcept;
 /// Code was unloaded, and other code may get these addresses.
 void forget_tags() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

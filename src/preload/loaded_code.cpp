@@ -12,7 +12,7 @@
 #include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -81,7 +81,7 @@ void remember_code(const std::uintptr_t* addresses, std::uint32_t count) noexcep
   for (std::uint32_t i = 0; i < count; ++i) remember_file(addresses[i]);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync::preload;
 

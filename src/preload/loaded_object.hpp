@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// The loaded file that contains an address; all null: none does. Takes no lock, unlike dladdr: a thread that is
 /// loading a library may wait for a lock that the caller holds.
@@ -17,4 +17,4 @@ inline dl_find_object loaded_object(std::uintptr_t address) noexcept {
   return object;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -14,7 +14,7 @@
 /// library's. And a sandbox may end a process that asks the kernel. Weak: if it is missing, no heap is known.
 extern "C" [[gnu::weak]] void* __curbrk;
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -49,4 +49,4 @@ bool is_on_main_heap(const void* object) noexcept {
   return address < reinterpret_cast<std::uintptr_t>(std::atomic_ref(__curbrk).load(std::memory_order_relaxed));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -22,7 +22,7 @@
 #include "sites.hpp"
 #include "speculating_sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -408,7 +408,7 @@ void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept {
   if (taken != 0) status = taken;  // EOWNERDEAD and the like, from mutexes of the C library
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync::preload;
 

@@ -14,7 +14,7 @@
 #include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/lock_words.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 using detail::algorithm;
 
@@ -117,4 +117,4 @@ lock_tag decided_tag(pthread_mutex_t* mutex) noexcept;
 /// Whether it is left to the C library.
 bool is_foreign(pthread_mutex_t* mutex) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -2,7 +2,7 @@
 #include "next.hpp"
 #include "found_once.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -58,4 +58,4 @@ constinit std::atomic<const next_functions*> found_functions{nullptr};
   return functions;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 struct next_functions {
   decltype(&pthread_mutex_init) mutex_init;
@@ -61,4 +61,4 @@ inline const next_functions& next() noexcept {
   return functions != nullptr ? *functions : find_functions();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

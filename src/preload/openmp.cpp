@@ -22,7 +22,7 @@
 #include "interpose.hpp"
 #include "openmp.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -140,7 +140,7 @@ void task_made() noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync::preload;
 

@@ -4,7 +4,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// Enough for the arguments of every function below, in registers and on the stack. A function that takes fewer does
 /// not read the others.
@@ -32,4 +32,4 @@ const openmp_functions& openmp() noexcept;
 /// Whether barriers are served: only if there are always-abort attempts.
 bool serves_barriers() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -9,7 +9,7 @@
 #include "found_once.hpp"
 #include "openmp.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -56,4 +56,4 @@ bool serves_barriers() noexcept { return machine::htm().always_abort; }
 bool serves_barriers() noexcept { return true; }
 #endif
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -7,7 +7,7 @@
 
 #include "observe/commit_counts.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
@@ -27,4 +27,4 @@ namespace observe::detail {
 void lost_in_attempts(std::uint32_t, std::uint64_t, std::uint32_t) noexcept {}
 }  // namespace observe::detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -4,7 +4,7 @@
 #include "identity.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 constinit std::atomic<bool> order_watched{false};
 
@@ -152,4 +152,4 @@ void forget_in_order(const void* lock) noexcept {
   lives[address % lives_size].fetch_add(1, std::memory_order_relaxed);  // relaxed: a number
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 extern constinit std::atomic<bool> order_watched;
 
@@ -25,4 +25,4 @@ void released_in_order(const void* lock) noexcept;
 /// The lock is destroyed. Another one may later lie at its address.
 void forget_in_order(const void* lock) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -14,7 +14,7 @@
 
 #include "next.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 namespace {
 
@@ -52,4 +52,4 @@ bool own(ownership& block) noexcept {
 
 bool may_own() noexcept { return true; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

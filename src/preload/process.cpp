@@ -10,7 +10,7 @@
 #include "channel/not_cancelled.hpp"
 #include "identity.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -112,4 +112,4 @@ bool is_shared_memory(const void* address) noexcept {
   return machine::fork_count() == 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -9,7 +9,7 @@
 
 #include "channel/channel.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 using channel::frame;
 
@@ -73,4 +73,4 @@ struct event_area {
   profile_event events[max_events] = {};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

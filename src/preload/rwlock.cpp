@@ -22,7 +22,7 @@
 #include "sites.hpp"
 #include "speculating_sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -362,7 +362,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync;
 using namespace txsync::preload;

@@ -13,7 +13,7 @@
 
 #include "mutex_state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// In the high 4 bits of a lock's tag; the site is in the low 12. A tag of 0 is a lock that no thread has taken yet.
 enum class rw_algorithm : std::uint8_t {
@@ -81,4 +81,4 @@ inline rwlock_state& state_of(pthread_rwlock_t* lock) noexcept {
   return *std::launder(reinterpret_cast<rwlock_state*>(lock));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

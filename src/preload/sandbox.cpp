@@ -13,7 +13,7 @@
 #include "interpose.hpp"
 #include "machine/native/kernel_call.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -51,7 +51,7 @@ void expect_filter(const sock_fprog* filter) noexcept {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync;
 using namespace txsync::preload;

@@ -11,7 +11,7 @@
 
 struct sock_fprog;
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// A set of the system calls that the library makes after its start. Bit i is that of call_numbers[i]. It only grows.
 extern constinit std::atomic<std::uint32_t> calls_given_up;
@@ -23,4 +23,4 @@ bool may_call(long number) noexcept;
 std::uint32_t calls_that_end_in(const sock_fprog& filter) noexcept;
 inline constexpr std::uint32_t every_call = ~std::uint32_t{0};
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -38,7 +38,7 @@ int txsync_sim_libc_barrier_init(pthread_barrier_t* made, const pthread_barriera
 int txsync_sim_libc_spin_init(pthread_spinlock_t* made, int shared) noexcept;
 }
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -178,9 +178,9 @@ void fail_wait(std::uint32_t site, const void* lock, lock_call, const begun_wait
 }
 void forget_wait(const begun_wait&) noexcept {}
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
-namespace txsync::inline TXSYNC_BACKEND::channel {
+namespace txsync::TXSYNC_INLINE_BACKEND::channel {
 
 head* open_file() noexcept { return nullptr; }
 std::uint32_t launchers_number(const head&) noexcept { return 0; }
@@ -191,6 +191,6 @@ claim claim_site_request(head&) noexcept { return {}; }
 bool ask(head&, const claim&) noexcept { return false; }
 void give_back(const claim&) noexcept {}
 
-}  // namespace txsync::inline TXSYNC_BACKEND::channel
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::channel
 
 void txsync_sim_at_end() { txsync::observe::record_attempts(txsync_sim_record); }

@@ -12,7 +12,7 @@
 #include "loaded_code.hpp"
 #include "main_heap.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -243,4 +243,4 @@ void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) 
   record.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

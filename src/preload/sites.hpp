@@ -10,7 +10,7 @@
 #include "channel/processes.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 using channel::diagnostic;
 using channel::diagnostic_kind;
@@ -48,4 +48,4 @@ void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site =
 /// Writes to standard error if there is no launcher.
 void log(const char* text, std::size_t length) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

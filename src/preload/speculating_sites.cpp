@@ -7,7 +7,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/speculate/site_page.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 constinit std::atomic<site_block*> site_blocks[max_sites / site_block::sites + 1] = {};
 
@@ -48,4 +48,4 @@ bool make_speculating(std::uint32_t number, const site_choices& choices, const p
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

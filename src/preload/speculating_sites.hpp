@@ -14,7 +14,7 @@
 #include "policy/packed.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// What a site's policy means on this machine.
 struct site_choices {
@@ -76,4 +76,4 @@ inline speculating_site& speculating_site_of(std::uint32_t number) noexcept {
   return *std::launder(reinterpret_cast<speculating_site*>(block.room[number % site_block::sites]));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

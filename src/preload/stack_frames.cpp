@@ -7,7 +7,7 @@
 #include "call_chain.hpp"
 #include "known_answers.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -110,4 +110,4 @@ bool is_on_stack(const void* object) noexcept {
   return address >= seen_from && address < seen_to;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 /// Forgets everything: code was unloaded, and other code may get these addresses.
 void forget_frames() noexcept;
@@ -28,4 +28,4 @@ class stack_reader {
   bool is_one_stack_ = true;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

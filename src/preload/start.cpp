@@ -14,7 +14,7 @@
 #include "observe/blocks.hpp"
 #include "sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -50,7 +50,7 @@ void find_fork(fork_function& out) noexcept { find_next(out.call, "_Fork"); }
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload
 
 using namespace txsync::preload;
 

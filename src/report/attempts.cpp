@@ -4,7 +4,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 std::string part(double some, double all) { return all == 0 ? "–" : percent(some / all); }
@@ -131,4 +131,4 @@ std::string attempts_section(const json& document) {
   return html;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr std::size_t max_blamed = 12;
@@ -237,4 +237,4 @@ std::string blame_section(const json& document) {
   return waiter_section(document) + holder_section(document);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

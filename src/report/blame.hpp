@@ -8,7 +8,7 @@
 #include "observe/document/document.hpp"
 #include "report/call_tree.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 using observe::json;
 
@@ -30,4 +30,4 @@ std::vector<call_chain> with_sites(const std::vector<lock_chain>& list);
 /// time.
 std::vector<call_chain> site_chains(const json& document);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

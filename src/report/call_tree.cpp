@@ -6,7 +6,7 @@
 
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// A frame while chains are added. Callees have keys by which equal frames are merged.
@@ -98,4 +98,4 @@ std::size_t levels_of(const call_frame& frame) noexcept {
   return most + 1;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

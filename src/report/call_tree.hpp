@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 struct call_chain {
   std::vector<std::string> frames;  ///< root first; the last one is the lock
@@ -43,4 +43,4 @@ void merge_narrow(call_frame& frame, double least, bool compares);
 std::size_t frames_in(const call_frame& frame) noexcept;
 std::size_t levels_of(const call_frame& frame) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

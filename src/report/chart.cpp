@@ -9,7 +9,7 @@
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr double row_height = 28;
@@ -260,4 +260,4 @@ std::string drawn(const line_chart& chart) {
   return svg + closed(chart.title + "; " + chart.y_axis);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

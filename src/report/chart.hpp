@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 /// A value with its interval.
 struct estimate {
@@ -88,4 +88,4 @@ std::size_t max_panels(std::size_t columns);
 /// Cells with their fractions as numbers. The nearer to 1, the stronger the background colour.
 std::string drawn(const map_chart& chart);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

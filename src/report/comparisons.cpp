@@ -6,7 +6,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// Whether the ratios of this phase are to the best configuration so far.
@@ -143,4 +143,4 @@ std::string comparisons_section(const json& document) {
   return html + "</section>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

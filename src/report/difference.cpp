@@ -9,7 +9,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr double same_length = 0.05;  // lengths that differ by less count as equal
@@ -343,4 +343,4 @@ std::string verdict_of(const difference& all) {
          duration(wait_ns(most.after) / all.divisor_after()) + ".";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

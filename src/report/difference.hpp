@@ -10,7 +10,7 @@
 
 #include "report/report.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 /// What a site counted in all repetitions and threads of all its points.
 struct site_figures {
@@ -92,4 +92,4 @@ std::string difference_page(const source& before, const source& after, const dif
 /// The error for documents with a member whose type is not that of docs/result.schema.json.
 report_error not_as_the_schema(const source& before, const source& after, const std::exception& why);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

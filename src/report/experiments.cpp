@@ -7,7 +7,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// With as many digits as needed: "48", "12.15".
@@ -130,4 +130,4 @@ std::string experiments_section(const json& document) {
   return html;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

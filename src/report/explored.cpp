@@ -6,7 +6,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr std::size_t max_names = 5;
@@ -226,4 +226,4 @@ std::string exploration_section(const json& document) {
   return html + how_explored(document) + "</section>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

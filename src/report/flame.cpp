@@ -8,7 +8,7 @@
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr double wide = 960;
@@ -193,4 +193,4 @@ class drawing {
 
 std::string drawn(const flame_chart& chart) { return drawing(chart).made(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -7,7 +7,7 @@
 
 #include "report/call_tree.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 struct flame_chart {
   std::string title;
@@ -23,4 +23,4 @@ struct flame_chart {
 /// into one. Empty if the chains have no time.
 std::string drawn(const flame_chart& chart);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

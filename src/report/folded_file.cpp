@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/profile_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// A name as one frame: a semicolon would end it.
@@ -24,4 +24,4 @@ std::string folded_file(const launch::result& result) {
   return text;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

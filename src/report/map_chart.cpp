@@ -6,7 +6,7 @@
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr double cell_height = 24;
@@ -92,4 +92,4 @@ std::string drawn(const map_chart& chart) {
   return svg + closed(chart.title);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -6,7 +6,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 std::string interval_words(const json& object) {
@@ -196,4 +196,4 @@ std::string reproduce_section(const json& document, const std::string& file) {
   return html + "<p class=\"note\">The document holds every single repetition.</p></section>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -6,7 +6,7 @@
 #include "report/style.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 const char* mood_class(verdict::mood mood) {
@@ -104,4 +104,4 @@ std::string page(const std::vector<source>& sources) {
   return page_around("txsync report: " + over_line(sources.front().document), body);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -9,7 +9,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// Points that can be compared: equal workload, parameters, place and metric.
@@ -315,4 +315,4 @@ std::string points_section(const json& document) {
   return html;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -10,7 +10,7 @@
 
 #include "report/profile_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 /// A message in the wire format of protocol buffers.
@@ -190,4 +190,4 @@ std::string compressed(const std::string& text) {
 
 std::string pprof_file(const launch::result& result) { return compressed(profile().made(result).text()); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -6,7 +6,7 @@
 
 #include "launch/launch.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 /// Folded stacks: one line for each chain of calls that waited. It has the functions, the outermost first, and the
 /// microseconds of waiting. Chains of less than half a microsecond are left out.
@@ -19,4 +19,4 @@ std::string pprof_file(const launch::result& result);
 /// Trace Event JSON: waits and holds by thread.
 std::string trace_file(const launch::result& result);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

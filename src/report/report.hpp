@@ -10,7 +10,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 using observe::json;
 
@@ -32,4 +32,4 @@ source read(std::string name, std::string_view text);
 /// member of a document has another type than in docs/result.schema.json.
 std::string page(const std::vector<source>& sources);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

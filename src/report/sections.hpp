@@ -9,7 +9,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 using observe::json;
 
@@ -79,4 +79,4 @@ std::string interval_name(double coverage);
 /// "1.12 (95 % interval 1.05 to 1.20)"; without the interval if there is none.
 std::string ratio_words(double value, double low, double high, double coverage);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr std::size_t max_rows = 40;
@@ -240,4 +240,4 @@ std::string sites_section(const json& document) {
          chart_of(locks, all_waiting) + "</section>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -2,7 +2,7 @@
 // The style and the script of the page.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 // In both colour schemes, colours have a contrast to their background of 4.5 for text and 3 for drawings. Lines also
 // differ by dashes.
@@ -86,4 +86,4 @@ mark.addEventListener('focus',function(){var box=mark.getBoundingClientRect();sh
 });})();
 )js";
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

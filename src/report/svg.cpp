@@ -5,7 +5,7 @@
 
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 std::string px(double value) {
   char text[32];
@@ -34,4 +34,4 @@ std::string closed(const std::string& title) {
   return "</svg><figcaption>" + escaped(title) + "</figcaption></figure>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 inline constexpr double width = 720;
 /// Of the widest usual font at 13 px. The page does not know its reader's fonts.
@@ -23,4 +23,4 @@ std::string opened(const std::string& title, const std::string& description, dou
                    const char* look = "");
 std::string closed(const std::string& title);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

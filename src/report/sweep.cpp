@@ -9,7 +9,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 constexpr std::size_t min_rows = 4;
@@ -193,4 +193,4 @@ std::string sweep_section(const json& document) {
   return "<section>" + heading("Sweep") + html + "</section>\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

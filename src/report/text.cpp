@@ -7,7 +7,7 @@
 
 #include "observe/document/printable.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
@@ -216,4 +216,4 @@ std::string causes_of_aborts(const json& counted) {
   return causes.empty() ? "none" : causes;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -8,7 +8,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 using observe::json;
 
@@ -66,4 +66,4 @@ const json& part_of(const json& object, const char* member);
 /// "conflict 61 %, lock-busy 30 %" for the attempts of a point or site; "none" if there are none.
 std::string causes_of_aborts(const json& counted);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -5,7 +5,7 @@
 
 #include "report/profile_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 using observe::json;
@@ -55,4 +55,4 @@ std::string trace_file(const launch::result& result) {
   return text + "\n],\n\"otherData\": " + other.dump() + "}\n";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -7,7 +7,7 @@
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::report {
+namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 using mood = verdict::mood;
@@ -277,4 +277,4 @@ verdict verdict_of(const json& document) {
   return {failed + words, failed.empty() ? mood::plain : mood::bad};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::report
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -6,7 +6,7 @@
 #include "observe/document/abort_text.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 namespace {
 
 using observe::point;
@@ -91,4 +91,4 @@ void print_abort_places(std::FILE* out, const measure::bench_result& result) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

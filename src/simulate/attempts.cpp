@@ -8,7 +8,7 @@
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::hexadecimal;
 
 namespace {
@@ -179,4 +179,4 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
   point.cycles->aborted += seen.number(sim::number_record::aborted_cycles);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -10,7 +10,7 @@
 #include "sim/models/machine_file.hpp"
 #include "simulate/explore.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 using base::bad_input;
 using observe::json;
@@ -74,4 +74,4 @@ json experiment_items() {
   return items;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

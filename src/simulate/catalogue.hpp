@@ -4,7 +4,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 /// The tests that schedules are tried on; none if this txsync has no simulated machine.
 observe::json test_items();
@@ -13,4 +13,4 @@ observe::json machine_items();
 /// The experiments of the lab.
 observe::json experiment_items();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -11,7 +11,7 @@
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::bad_input;
 using base::join;
 using base::nearest;
@@ -236,4 +236,4 @@ void add_to_document(observe::document& into, const exploration_result& result) 
   into.points.push_back(std::move(point));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -12,7 +12,7 @@
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 /// The machine for schedules of programs: one without limits and interrupts. Throws bad_input.
 sim::machine ideal_machine();
@@ -122,4 +122,4 @@ sim::image_request program_schedules(const program_exploration& what, const sche
 /// What was wrong with one; empty if it ended with exit status 0.
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -16,7 +16,7 @@
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::bad_input;
 using base::command_line;
 using base::stop_on_signal;
@@ -156,4 +156,4 @@ exploration_result explore_program(const program_exploration& what, const explor
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -6,7 +6,7 @@
 #include "base/words.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::hexadecimal;
 
 namespace {
@@ -86,4 +86,4 @@ void print_interleaving(std::FILE* out, const std::string& image, const sim::ima
   for (const sim::trace_step& step : seen.steps) to.print(step);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -9,11 +9,11 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 /// Steps of one thread at one place stand in one line. With `calls`, a thread's steps within the library between
 /// program and machine are one line (pthread_mutex_lock and everything that it calls). Sleeping, waking others, and the
 /// ends of attempts still have lines of their own.
 void print_interleaving(std::FILE* out, const std::string& image, const sim::image_result& seen, bool calls);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -10,7 +10,7 @@
 #include "experiments/experiment.hpp"
 #include "sim/models/machine_file.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 /// An experiment that was run.
 struct lab_result {
@@ -46,4 +46,4 @@ const char* paper_word(const experiments::comparison& one) noexcept;
 /// Adds member `lab` to the document. The points are added after the existing ones.
 void add_to_document(observe::document& document, const std::vector<lab_result>& all);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -8,7 +8,7 @@
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 namespace {
 
 using experiments::comparison;
@@ -204,4 +204,4 @@ void add_to_document(observe::document& document, const std::vector<lab_result>&
   document.more["lab"] = {{"experiments", std::move(list)}};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

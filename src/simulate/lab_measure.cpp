@@ -4,7 +4,7 @@
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::bad_input;
 
 namespace {
@@ -101,4 +101,4 @@ lab_result run_experiment(const experiment& of, const std::string& image, std::u
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -18,7 +18,7 @@
 #include "symbols/symbols.hpp"
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::stop_on_signal;
 using base::words;
 
@@ -236,4 +236,4 @@ lab_result run_program_experiment(const experiment& of, const std::string& folde
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

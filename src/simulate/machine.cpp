@@ -3,7 +3,7 @@
 #include "base/bad_input.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 sim::machine checked_machine(const std::optional<std::string>& word) {
   try {
@@ -33,4 +33,4 @@ observe::json machine_object(const sim::machine& machine) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

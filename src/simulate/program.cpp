@@ -11,7 +11,7 @@
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::command_line;
 using base::hexadecimal;
 using base::stop_on_signal;
@@ -165,4 +165,4 @@ int run_program(observe::document& into, const program_request& request) {
   return seen.signal != 0 ? by_signal + seen.signal : seen.status;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

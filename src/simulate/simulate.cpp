@@ -7,7 +7,7 @@
 #include "symbols/code_place.hpp"
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 using base::command_line;
 using base::hexadecimal;
 using base::stop_on_signal;
@@ -163,4 +163,4 @@ words image_arguments(const workloads::workload& which, const std::string& lock,
   return all;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -14,7 +14,7 @@
 #include "sim/models/machine_file.hpp"
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 struct sim_request {
   sim::machine machine;
@@ -76,4 +76,4 @@ observe::json machine_object(const sim::machine& machine);
 void print_attempts(std::FILE* out, const measure::bench_result& result);
 void print_abort_places(std::FILE* out, const measure::bench_result& result);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

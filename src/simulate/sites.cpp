@@ -6,7 +6,7 @@
 #include "observe/document/recorded_sites.hpp"
 #include "simulate/simulate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::simulate {
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 void add_sites(observe::point& point, const sim::image_result& seen) {
   std::vector<observe::site_record> sites = observe::recorded_sites(seen.records);
@@ -15,4 +15,4 @@ void add_sites(observe::point& point, const sim::image_result& seen) {
                [](const observe::site_record& one) { return one.speculation || one.transactions; });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::simulate
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

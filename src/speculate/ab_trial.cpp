@@ -30,7 +30,7 @@
 
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -294,4 +294,4 @@ bool trial_sampler::look(count_down& countdown, const void* role, ab_trial& tria
   return report_interval != 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -14,7 +14,7 @@
 #include "speculate/elision_history.hpp"
 #include "speculate/thread_memory.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 
@@ -472,4 +472,4 @@ void commit_coarsened() noexcept {
   if (mine.is(detail::attempt_frame::coarsened)) detail::commit(mine, mine.done);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

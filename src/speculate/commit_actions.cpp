@@ -7,7 +7,7 @@
 
 #include "speculate/thread_memory.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 void bring_in_actions() noexcept {
   // volatile, so that storing the value that is there already is not left out. The queue may lie across two pages.
@@ -52,4 +52,4 @@ void run_deferred() noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

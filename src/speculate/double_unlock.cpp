@@ -5,7 +5,7 @@
 #include <txsync/machine/environment.hpp>
 #include <txsync/speculate/elision.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -30,4 +30,4 @@ void report_double_unlock(const void* lock) noexcept {
   machine::complain(text, static_cast<std::size_t>(end - text));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -8,7 +8,7 @@
 
 #include "speculate/thread_memory.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -115,4 +115,4 @@ void coarse_attempt_aborted(elision_history& mine, bool too_large) noexcept {
   if (!too_large) mine.commits = 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -8,7 +8,7 @@
 
 #include <txsync/policy/elision_policy.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 struct elision_history {
   std::uint16_t sections = 0;          ///< critical sections since, for the badness mask
@@ -42,4 +42,4 @@ void attempt_committed(elision_history& mine, const elision_policy& policy, unsi
 /// An attempt with several sections aborted. That says nothing about its first section.
 void coarse_attempt_aborted(elision_history& mine, bool too_large) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -10,7 +10,7 @@
 #include "locks/tagged_lock.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 
@@ -166,4 +166,4 @@ bool policy_mutex::is_held() const noexcept {
   return detail::held_as(choice(tag_.load(std::memory_order_relaxed)).how())(&words_);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -3,7 +3,7 @@
 
 #include <txsync/speculate/site_page.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A site for the length of a scope, which holds its own state: for runs that learn on their own, and for tests.
 /// Nothing is counted at it. Requires: its locks are not used after it.
@@ -28,4 +28,4 @@ class scoped_site : public site_with_policy {
   detail::site_page page_{*this};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -10,7 +10,7 @@
 
 #include "policy/presets.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 
@@ -161,4 +161,4 @@ void site_page::apply_policy() noexcept {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

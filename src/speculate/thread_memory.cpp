@@ -9,7 +9,7 @@
 #include "observe/commit_counts.hpp"
 #include "observe/ownership.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 namespace {
 
@@ -98,4 +98,4 @@ thread_memory* my_memory() noexcept {
 
 thread_memory* my_memory_if_any() noexcept { return mine != nullptr ? &mine->kept : nullptr; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -10,7 +10,7 @@
 
 #include "speculate/elision_history.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// Which of the thread's critical sections are timed, to estimate the time that aborted attempts lose: one in
 /// observe::timing_period. The end of the previous section decides, where its attempts are counted
@@ -67,4 +67,4 @@ thread_memory* my_memory() noexcept;
 /// Null if the thread has none yet. May be called in attempts.
 thread_memory* my_memory_if_any() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -7,7 +7,7 @@
 #include <txsync/speculate/elision.hpp>
 #include <txsync/speculate/warm_barrier.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 
@@ -47,4 +47,4 @@ bool warm_barrier::arrive_and_wait() noexcept {
   return false;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

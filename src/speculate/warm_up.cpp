@@ -6,7 +6,7 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/observe/counters.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -142,4 +142,4 @@ wait_task::result warm_wait::attempt(const lock_wait& wait) noexcept {
   return result::in_attempt;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -8,7 +8,7 @@
 
 #include "base/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::string with_places(const module_symbols& symbols, const std::string& text) 
   return made + text.substr(done);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

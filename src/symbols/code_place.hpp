@@ -7,7 +7,7 @@
 
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
 /// "function (file:line)". Code of the C++ library that is inlined into other code gets that other code's place, with "
 /// in LIBRARY FUNCTION" after it. The address if nothing is known; nothing for 0.
@@ -17,4 +17,4 @@ std::string place_name(const module_symbols& symbols, std::uint64_t code);
 /// 0x...".
 std::string with_places(const module_symbols& symbols, const std::string& text);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
 
 constexpr unsigned deepest = 200;  // more than compilers nest
@@ -84,4 +84,4 @@ std::size_t code_scopes::at(Dwarf_Addr address) const {
   return number == none ? none : stretches_[number].scope;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

@@ -10,7 +10,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
 class code_scopes {
  public:
@@ -46,4 +46,4 @@ class code_scopes {
   std::vector<stretch> stretches_;  // by begin; among those with the same begin the greatest first
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

@@ -8,7 +8,7 @@
 
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
 
 /// Longer names lose their template arguments.
@@ -145,4 +145,4 @@ std::string readable_name(const char* symbol) {
 
 bool is_library_code(std::string_view function) { return function.starts_with("std::") || function.starts_with("__"); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

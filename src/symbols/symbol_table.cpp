@@ -6,7 +6,7 @@
 
 #include "symbols/symbols.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
 
 int rank(const sized_symbol& symbol) { return symbol.binding == STB_GLOBAL ? 0 : symbol.binding == STB_WEAK ? 1 : 2; }
@@ -72,4 +72,4 @@ unsigned symbol_table::objects_named(const std::string& name, const char* file) 
   return file == nullptr ? 0 : objects_named(with_file(name, file));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

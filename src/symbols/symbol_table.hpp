@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
 /// A function or an object with a name and a size.
 struct sized_symbol {
@@ -45,4 +45,4 @@ class symbol_table {
   std::unordered_map<std::string, unsigned> names_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

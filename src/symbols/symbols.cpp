@@ -16,7 +16,7 @@
 #include "symbols/code_scopes.hpp"
 #include "symbols/symbol_table.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
 
 /// Debug files by build ID and by name, only on this machine: elfutils would ask a server that the environment names.
@@ -234,4 +234,4 @@ bool module_symbols::is_stale() const noexcept {
          now.st_size != then.st_size;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

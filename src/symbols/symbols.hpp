@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::symbols {
+namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
 /// A function that contains a place: one that was called, or one that is inlined into the next one.
 struct function_at {
@@ -69,4 +69,4 @@ std::string readable_name(const char* symbol);
 /// Whether a function (a name of readable_name()) belongs to the C++ library, or is internal to some library.
 bool is_library_code(std::string_view function);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::symbols
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

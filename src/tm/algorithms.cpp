@@ -7,7 +7,7 @@
 #include "machine/unknown_setting.hpp"
 #include "tm/hybrid/hardware.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 namespace detail {
 
@@ -114,4 +114,4 @@ bool use_algorithm(std::string_view name) noexcept {
 
 const char* algorithm_in_use() noexcept { return detail::algorithm_now().name; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

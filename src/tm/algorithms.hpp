@@ -5,7 +5,7 @@
 #include "tm/quiescence_gate.hpp"
 #include "tm/stripe_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 extern const algorithm dctl;              ///< stm/dctl.cpp
 extern const algorithm htm_sgl;           ///< stm/sgl.cpp, hybrid/hardware.cpp
@@ -71,4 +71,4 @@ void add_buffered_words(engine& me, stripe_set& into) noexcept;
 /// Its transaction has ended, or continues in another way.
 void drop_timestamp(runner& me) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

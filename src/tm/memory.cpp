@@ -10,7 +10,7 @@
 
 #include "tm/quiescence_gate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -210,4 +210,4 @@ void empty_limbo(runner& me) noexcept {
 void throw_too_long() { throw std::bad_array_new_length(); }
 void throw_no_such_element() { throw std::out_of_range("txsync::tm::vector: no element of that index"); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

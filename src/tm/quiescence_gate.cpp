@@ -10,7 +10,7 @@
 #include "locks/backoff.hpp"
 #include "tm/shared.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -204,4 +204,4 @@ void wait_for_running(const runner& me) noexcept {
   order_behind_blocks();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

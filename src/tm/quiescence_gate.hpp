@@ -20,7 +20,7 @@
 #include "tm/runner.hpp"
 #include "tm/shared.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 inline void become_running(runner& me) noexcept {
   // relaxed: only this thread writes it. release, although this is a beginning: a thread that waits for the previous
@@ -96,4 +96,4 @@ bool still_runs(const seen_running& one) noexcept;
 /// Waits until all transactions that run now have ended.
 void wait_for_running(const runner& me) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -13,7 +13,7 @@
 #include "tm/hybrid/hardware.hpp"
 #include "tm/stm/dctl.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -316,4 +316,4 @@ void run(block& where, const erased_body& body, void* data) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -11,7 +11,7 @@
 #include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 namespace detail {
 
@@ -201,4 +201,4 @@ block_totals totals(block& where) noexcept {
   return sum;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -16,7 +16,7 @@
 #include "speculate/thread_memory.hpp"
 #include "tm/write_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 class runner;
 /// A transaction that was running when something was made unreachable.
@@ -202,4 +202,4 @@ inline void require_block(const engine& me) noexcept {
     refuse_outside();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

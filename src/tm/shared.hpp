@@ -10,7 +10,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/tm/detail/engine.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 inline constexpr std::uintptr_t gate_open = 0;
 inline constexpr std::uintptr_t gate_closed = 1;
@@ -60,4 +60,4 @@ inline void exclude_attempts() noexcept {
   order_behind_attempts();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

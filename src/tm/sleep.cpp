@@ -10,7 +10,7 @@
 #include "tm/quiescence_gate.hpp"
 #include "tm/stripe_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ bool sleep_until_changed(runner& me) noexcept {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -5,7 +5,7 @@
 
 #include <txsync/tm/detail/engine.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// Stripes of memory, as bits of a hash of their addresses. It may report a common stripe of two sets that have none.
 class stripe_set {
@@ -32,4 +32,4 @@ class stripe_set {
   std::uint64_t bits_[words] = {};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 write_set::~write_set() { std::free(slots_); }
 
@@ -55,4 +55,4 @@ void write_set::forget_generations() noexcept {
   generation_ = 1;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -9,7 +9,7 @@
 #include <txsync/tm/detail/growing_log.hpp>
 #include <txsync/tm/var.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// A word of memory with its future value.
 struct new_value {
@@ -98,4 +98,4 @@ class write_set {
   std::uint32_t generation_ = 1;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

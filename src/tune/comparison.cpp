@@ -5,7 +5,7 @@
 
 #include "observe/document/sites.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 constexpr unsigned first_round_that_drops = 4;
@@ -248,4 +248,4 @@ comparison_result compare_arms(trial& runs, std::vector<arm>& arms, const compar
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -24,7 +24,7 @@
 #include "tune/fairness.hpp"
 #include "tune/trial.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 enum class arm_status : std::uint8_t {
   running,
@@ -124,4 +124,4 @@ bool surely_better(const arm& one, const arm& other, observe::better way);
 /// statement than surely_better().
 bool would_drop(const arm& one, const arm& other, observe::better way);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -8,7 +8,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 /// In a shorter run, the start and the end of the process are a good part of the time.
@@ -170,4 +170,4 @@ std::string doubts::other_output(std::size_t digest::* part) const {
   return {};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -14,7 +14,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// What one run shows from the outside.
 struct run_facts {
@@ -62,4 +62,4 @@ class doubts {
   std::map<int, std::map<std::string, unsigned>> statuses_;  // number of runs, by status and configuration
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

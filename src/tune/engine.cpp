@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 constexpr double share_of_waiting = 0.95;
@@ -347,4 +347,4 @@ expected_time expected(const question& asked, double run_seconds) {
   return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -18,7 +18,7 @@
 
 #include "tune/comparison.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 struct question {
   /// The first is what the user has, the reference. At least two.
@@ -93,4 +93,4 @@ outcome tune(trial& runs, const question& asked, const environment& world);
 /// For runs of that length. Counts each comparison with its rounds, without dropped losers and added rounds.
 expected_time expected(const question& asked, double run_seconds);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -7,7 +7,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 using observe::site_record;
@@ -146,4 +146,4 @@ std::string fairness_record::reason() const {
   return words;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -12,7 +12,7 @@
 
 #include "tune/trial.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// A wait is too long if it exceeds both max_wait_ns and max_wait_factor times the reference's longest wait.
 inline constexpr std::uint64_t max_wait_ns = 5'000'000;
@@ -49,4 +49,4 @@ struct fairness_record {
   std::string reason() const;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

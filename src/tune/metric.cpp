@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 /// std::regex recurses with the length of its subject; a longer line could exhaust the stack.
@@ -87,4 +87,4 @@ std::string last_lines(std::string_view output, unsigned count) {
   return text;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

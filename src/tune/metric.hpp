@@ -9,7 +9,7 @@
 
 #include "observe/statistics.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// Says what is wrong with a regular expression, in one line.
 struct metric_error : std::runtime_error {
@@ -40,4 +40,4 @@ class metric {
 /// The last lines of a program's output in one line, for messages: "...; 'one' / 'two'".
 std::string last_lines(std::string_view output, unsigned count = 3);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -8,7 +8,7 @@
 
 #include "policy/words.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 using parts = policy::packed::parts;
@@ -99,4 +99,4 @@ site_seen policies::seen(const observe::site_record& counted, const std::optiona
   return {counted, std::move(kinds)};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

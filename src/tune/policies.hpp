@@ -11,7 +11,7 @@
 #include "tune/trial.hpp"
 #include "tune/usual_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// The candidate for the unmodified program.
 inline constexpr const char* unmodified = "unmodified";
@@ -32,4 +32,4 @@ class policies {
   offered_attempts machine_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -7,7 +7,7 @@
 
 #include "launch/program_input.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 std::string seconds_text(double seconds) {
@@ -86,4 +86,4 @@ measured program_trial::judged(const launch::result& ended) const {
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -14,7 +14,7 @@
 #include "tune/policies.hpp"
 #include "tune/trial.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 class program_trial final : public trial {
  public:
@@ -53,4 +53,4 @@ class program_trial final : public trial {
   double others_s_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

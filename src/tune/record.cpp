@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 using observe::json;
@@ -240,4 +240,4 @@ void put(observe::document& into, const outcome& result, const described& tuned,
   into.more["tune"] = std::move(section);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -5,7 +5,7 @@
 #include "tune/engine.hpp"
 #include "tune/slowdown.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// Candidates that did not run, because nobody named them.
 struct left_out {
@@ -56,4 +56,4 @@ std::vector<std::string> refusal_words(const outcome& result);
 /// there is none.
 void put(observe::document& into, const outcome& result, const described& tuned, const std::string& policy);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -15,7 +15,7 @@
 #include "tune/simulated.hpp"
 #include "tune/usual_policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 using base::bad_input;
 using base::number_of;
 using base::split;
@@ -209,4 +209,4 @@ tune_request checked(const tune_options& options, const words& program) {
   return request;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -12,7 +12,7 @@
 #include "tune/metric.hpp"
 #include "tune/record.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// The options as the user wrote them.
 struct tune_options {
@@ -50,4 +50,4 @@ struct tune_request {
 /// `program`: what stands after "--"; empty without it. Throws bad_input.
 tune_request checked(const tune_options& options, const base::words& program);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

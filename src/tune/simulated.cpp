@@ -11,7 +11,7 @@
 #include "policy/simulated.hpp"
 #include "sim/host/image.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 double now_seconds() {
@@ -105,4 +105,4 @@ measured simulated_trial::run(const std::optional<policy::policy_set>& policy, d
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -11,7 +11,7 @@
 #include "tune/metric.hpp"
 #include "tune/policies.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// What such a machine offers for policies.
 offered_attempts offered_by(const sim::machine_model& model);
@@ -48,4 +48,4 @@ class simulated_trial final : public trial {
   unsigned threads_ = 1;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 /// The average wait in a run. A site that the reference does not have waited for nothing there.
@@ -41,4 +41,4 @@ std::string words_of(const slowdown& slow) {
   return words + text + slow.site;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

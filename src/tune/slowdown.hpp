@@ -7,7 +7,7 @@
 
 #include "tune/engine.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// A configuration so many times as slow as the reference is worth a sentence.
 inline constexpr double min_slowdown = 1.1;
@@ -25,4 +25,4 @@ std::optional<slowdown> slowdown_of(const arm& slow_arm, const observe::interval
 /// "1.6 times as slow as what you have; its threads wait 0.42 s more in a run at push@queue.cpp:12".
 std::string words_of(const slowdown& slow);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

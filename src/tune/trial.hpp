@@ -8,7 +8,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// One site, and the kind of lock that it gets.
 struct site_setting {
@@ -54,4 +54,4 @@ class trial {
   virtual measured run(const configuration& config, double timeout_seconds) = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

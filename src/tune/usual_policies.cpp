@@ -5,7 +5,7 @@
 
 #include "policy/policy.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 offered_attempts offered_here() { return {machine::htm().attempts, machine::htm().always_abort}; }
 
@@ -26,4 +26,4 @@ std::vector<std::string> usual_policies(offered_attempts machine) {
   return names;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

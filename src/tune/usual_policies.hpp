@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 /// Which of the hardware transactions for elision and warm-up a machine has.
 struct offered_attempts {
@@ -23,4 +23,4 @@ const char* why_left_out(std::string_view policy, offered_attempts machine = off
 /// The names of the others, in the order of policy::named_policies().
 std::vector<std::string> usual_policies(offered_attempts machine = offered_here());
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 measured workload_trial::run(const configuration& config, double) {
   const workloads::subject* lock = workloads::find_subject(config.candidate);
@@ -20,4 +20,4 @@ measured workload_trial::run(const configuration& config, double) {
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -5,7 +5,7 @@
 #include "tune/trial.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 
 class workload_trial final : public trial {
  public:
@@ -22,4 +22,4 @@ class workload_trial final : public trial {
   const workloads::plan how_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tune
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

@@ -15,7 +15,7 @@
 
 #include "scripted_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -128,4 +128,4 @@ TEST_F(ElidedConditions, AWaitTakesTheMutexFirst) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -22,7 +22,7 @@
 #include "preload/speculating_sites.hpp"
 #include "scripted_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -321,4 +321,4 @@ TEST_F(ElidedMutexes, RecursiveOnesAreTakenAsOftenAsCanBeCounted) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -28,7 +28,7 @@
 #include "preload/speculating_sites.hpp"
 #include "scripted_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -487,4 +487,4 @@ TEST_F(ElidedRwlocks, AsMutexesAreReadAsOftenAsCanBeCounted) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -17,7 +17,7 @@
 #include "preload/acquisition.hpp"
 #include "scripted_locks.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -271,4 +271,4 @@ TEST_F(LocksRunAhead, ReadersComeAgainUnderALockOfAnyKind) {
 
 }  // namespace
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

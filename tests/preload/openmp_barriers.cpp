@@ -211,7 +211,7 @@ TEST_F(OpenmpBarriers, WithTasksAreFollowedByTheLibrarys) {
 
 }  // namespace
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 const openmp_functions& openmp() noexcept {
   static const openmp_functions library{library_parallel, library_barrier, library_task,        library_task,
@@ -221,4 +221,4 @@ const openmp_functions& openmp() noexcept {
 }
 bool serves_barriers() noexcept { return machine::htm().always_abort; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

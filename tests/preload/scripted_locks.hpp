@@ -48,7 +48,7 @@ int scripted_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const t
 int scripted_rwlock_unlock(pthread_rwlock_t* lock) noexcept;
 }
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
 namespace {
 
@@ -114,4 +114,4 @@ void report(diagnostic_kind kind, std::uint32_t, std::uint32_t) noexcept {
 void write_chain(chain_kind, lock_call, std::uint32_t, const observe::wait_sum&) noexcept {}
 void write_event(event_kind, std::uint32_t, const void*, std::uint64_t, std::uint64_t) noexcept {}
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::preload

@@ -7,7 +7,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 class sleeping_place;
@@ -146,4 +146,4 @@ static_assert(concurrency_limiter::patience < 0xFFFF);
 
 using admission [[deprecated("concurrency_limiter")]] = concurrency_limiter;
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -11,7 +11,7 @@
 #include <txsync/machine/restartable.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 class sleeping_place;
@@ -264,4 +264,4 @@ class TXSYNC_CAPABILITY("mutex") futex_mutex : public detail::timed<futex_mutex>
   machine::lock_word word_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -10,7 +10,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A reader-writer lock that admits readers as the C library's does, for code that relies on it. Under `txsync run` a
 /// pthread_rwlock_t becomes one.
@@ -202,4 +202,4 @@ class TXSYNC_CAPABILITY("shared_mutex") futex_rwlock : public detail::timed<fute
 };
 static_assert(sizeof(futex_rwlock) == 8);
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -11,7 +11,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// How such a lock is acquired.
 enum class algorithm : std::uint8_t {
@@ -42,4 +42,4 @@ union lock_words {
 };
 static_assert(sizeof(lock_words) == 8);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

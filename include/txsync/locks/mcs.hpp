@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 
@@ -253,4 +253,4 @@ class TXSYNC_CAPABILITY("mutex") mcs_lock {
   concurrency_limiter limiter_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

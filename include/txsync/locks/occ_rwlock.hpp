@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A reader-writer lock for critical sections that are read all the time and hardly ever written ("occasional"
 /// writers). It is Shore-MT's occ_rwlock (shore-mt paper, 3.2), which guards its histograms and checkpoints.
@@ -89,4 +89,4 @@ class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rw
   futex_mutex writers_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -10,7 +10,7 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// The system's mutex (pthread_mutex_t, default kind) with the interface of the other locks. It is the yardstick, and
 /// the lock of the papers' POSIX curves. Fairness, cost, errors: as the C library's. Named requirements: Lockable.
@@ -88,4 +88,4 @@ class TXSYNC_CAPABILITY("mutex") posix_mutex_with_word {
   std::atomic<std::uint32_t> held_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -9,7 +9,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A test-and-set lock that gives waiters that have warmed up priority over all other threads (always-abort paper,
 /// III-B, Fig 4).
@@ -74,4 +74,4 @@ class TXSYNC_CAPABILITY("mutex") priority_tatas_lock {
   std::atomic<std::uint32_t> ready_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -7,7 +7,7 @@
 #include <txsync/locks/timed.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A spin lock that starves no thread: a futex_mutex whose waiters spin three times as long before they stand in line.
 ///
@@ -56,4 +56,4 @@ class TXSYNC_CAPABILITY("mutex") spinning_mutex : public detail::timed<spinning_
   futex_mutex core_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

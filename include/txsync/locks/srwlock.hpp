@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// The single-writer, multiple-reader latch of a storage manager, which can tell its mode and its readers. It is
 /// Shore-MT's srwlock (shore-mt paper, 3.2), the latch of pages.
@@ -120,4 +120,4 @@ class TXSYNC_CAPABILITY("shared_mutex") srwlock {
   mcs_lock queue_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -11,7 +11,7 @@
 #include <txsync/machine/thread_annotations.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A test-and-test-and-set spin lock with bounded exponential backoff.
 ///
@@ -70,4 +70,4 @@ class TXSYNC_CAPABILITY("mutex") tatas_lock : public detail::timed<tatas_lock> {
   std::atomic<std::uint32_t> held_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

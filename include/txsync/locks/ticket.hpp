@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 
@@ -236,4 +236,4 @@ class TXSYNC_CAPABILITY("mutex") ticket_lock {
   concurrency_limiter limiter_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

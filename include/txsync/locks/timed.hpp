@@ -9,7 +9,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 namespace detail {
 
@@ -108,4 +108,4 @@ class TXSYNC_CAPABILITY("shared_mutex") timed_shared {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

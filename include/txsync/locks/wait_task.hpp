@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A wait, as its waiter sees it.
 struct lock_wait {
@@ -50,4 +50,4 @@ class [[deprecated("wait_task")]] pastime : public wait_task {
   ~pastime() = default;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

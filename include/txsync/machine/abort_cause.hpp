@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Why an attempt (a speculative run of a critical section or block) did not commit. A machine may signal several
 /// causes at once; the first of them in this order is the "first cause". An abort that the program asked for is an
@@ -44,4 +44,4 @@ constexpr const char* to_string(abort_cause cause) noexcept {
   return names[static_cast<std::size_t>(cause)];
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -42,10 +42,10 @@
 #define TXSYNC_ASSERT_VALUE(condition, sentence) TXSYNC_ASSERT(condition, sentence)
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Writes the line, and aborts. It exists in each build of the library.
 [[noreturn, gnu::cold]] TXSYNC_EXPORT void assertion_failed(const char* file, int line, const char* function,
                                                             const char* sentence) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

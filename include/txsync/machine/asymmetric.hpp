@@ -5,7 +5,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// Fences for two threads that store, and then load what the other thread has stored. Each thread has one of these
 /// fences between its store and its load, and at least one of the two is a heavy_fence(). Then at least one thread sees
@@ -19,6 +19,6 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 /// none. If the system refuses later what it had allowed, light_fence() is a fence() from then on.
 TXSYNC_EXPORT void heavy_fence() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/asymmetric.hpp>

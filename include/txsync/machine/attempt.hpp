@@ -11,7 +11,7 @@
 #include <txsync/machine/abort_cause.hpp>
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// The result of begin(): a 32-bit word with the layout of Intel's RTM status register (EAX after XBEGIN, Intel SDM
 /// vol. 1, 16.3.5). The results of other machines are translated to it. RTM reserves bits 6..23. Machines that report
@@ -190,6 +190,6 @@ inline void resume() noexcept;
 /// the result is status 0.
 [[gnu::always_inline]] inline attempt_status begin_rollback_only() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/attempt.hpp>

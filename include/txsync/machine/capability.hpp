@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync/machine/attempt.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// What the machine claims before anything is tried.
 enum class htm_claim : std::uint8_t {
@@ -59,4 +59,4 @@ struct unclaimed_trial {
 /// is installed only during the call, catches an illegal instruction.
 TXSYNC_EXPORT unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

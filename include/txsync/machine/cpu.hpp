@@ -7,7 +7,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// The destructive interference size to which txsync pads: two 64-byte lines. Intel's spatial prefetcher fetches pairs
 /// of lines, and POWER's line has 128 bytes.
@@ -43,6 +43,6 @@ TXSYNC_EXPORT std::uint64_t thread_cpu_ns() noexcept;
 /// or no such instruction.
 TXSYNC_EXPORT bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)[4]) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/cpu.hpp>

@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// The value of an environment variable, or null. In programs with raised privileges it is null for every name
 /// (secure_getenv).
@@ -38,4 +38,4 @@ TXSYNC_EXPORT const char* backend_name() noexcept;
 TXSYNC_EXPORT const char* kernel_version() noexcept;
 TXSYNC_EXPORT const char* libc_version() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -9,7 +9,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 enum class open_mode : std::uint8_t {
   read,        ///< must exist
@@ -68,4 +68,4 @@ class TXSYNC_EXPORT file {
 /// known beforehand. Returns the length without the zero; a longer file is cut.
 [[nodiscard]] TXSYNC_EXPORT file_result read_text(const char* path, char* buffer, std::size_t capacity) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

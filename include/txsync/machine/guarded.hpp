@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// Reads an object that other threads may be writing, or may have freed or unmapped. The result may be any value. The
 /// read may fault, so call it in run_guarded(). It is no data race in the sense of the language: neither the compiler
@@ -42,6 +42,6 @@ TXSYNC_EXPORT bool is_guarded() noexcept;
 /// Ends the guarded body that the calling thread runs, the innermost one. Requires: is_guarded().
 [[noreturn]] TXSYNC_EXPORT void leave_guarded() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/speculative_load.hpp>

@@ -31,7 +31,7 @@ extern "C" {
 }
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// A marked place in a function. jump_to() returns to it, as long as that function has not returned. As with longjmp,
 /// the frames in between are left as they are (nothing is destroyed). The function's own variables must not have
@@ -72,4 +72,4 @@ struct jump_target {
 
 using landing [[deprecated("jump_target")]] = jump_target;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

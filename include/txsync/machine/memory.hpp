@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// The bytes of a page, a power of two (4096, 16384, 65536). The system is asked once.
 TXSYNC_EXPORT std::size_t page_size() noexcept;
@@ -46,4 +46,4 @@ using fault_handler = fault_answer (*)(void* address, bool write, void* argument
 /// when this returns.
 [[nodiscard]] TXSYNC_EXPORT bool set_fault_handler(fault_handler handler, void* argument) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

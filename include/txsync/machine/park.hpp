@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// The deadline that never comes. A deadline is a value of clock_ns() at which park() gives up.
 inline constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
@@ -56,4 +56,4 @@ TXSYNC_EXPORT park_result park_cancelably(const std::atomic<std::uint32_t>& word
                                           wait_clock clock, std::uint64_t deadline_ns, void (*clean_up)(void*),
                                           void* argument);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

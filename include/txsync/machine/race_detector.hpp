@@ -25,7 +25,7 @@ void __tsan_release(void* address);
 #endif
 }
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 #ifdef TXSYNC_RACE_DETECTOR
 inline void annotate_acquire(const void* lock) noexcept { __tsan_acquire(const_cast<void*>(lock)); }
@@ -50,4 +50,4 @@ inline void annotate_unseen_release(const void* word) noexcept {
 #endif
 #endif
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

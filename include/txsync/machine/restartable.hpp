@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// A lock word for release_unless_waited(). Bits 0..7: 1 if the lock is taken, else 0. Bits 8..15 belong to the holder.
 /// Bits 16..31 are free for the lock's use. The high 32 bits, read as a signed number, say how many threads want to be
@@ -81,6 +81,6 @@ inline std::uint32_t holders_byte_of_whole(const lock_word& word) noexcept {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/restartable.hpp>

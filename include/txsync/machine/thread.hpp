@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// A thread that the program starts and joins. Not copyable. Requires: join() is called before the end of its life.
 class TXSYNC_EXPORT thread {
@@ -80,4 +80,4 @@ TXSYNC_EXPORT unsigned cpu_for(placement how, unsigned index, unsigned socket = 
 /// The number of sockets that cpu_for() knows, at least 1.
 TXSYNC_EXPORT unsigned socket_count() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

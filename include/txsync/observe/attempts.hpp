@@ -9,7 +9,7 @@
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The sum over all causes of aborts.
 constexpr std::uint64_t sum_of(const std::uint64_t (&aborts)[abort_cause_count]) noexcept {
@@ -110,4 +110,4 @@ TXSYNC_EXPORT void warmed_up(std::uint32_t site_id, std::uint64_t cycles, const 
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -9,7 +9,7 @@
 #include <txsync/observe/histogram.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The counts of one site over all threads since the start of the process, including threads that have ended.
 struct site_totals {
@@ -104,4 +104,4 @@ inline std::uint32_t counted_id(site& the_site) noexcept {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// What an event can belong to:
 ///  - Waits: those of `mutex`, `shared_mutex` and `policy_mutex`, and of elided<>, elided_shared<> and warming<> over
@@ -65,4 +65,4 @@ using listener = void (*)(const event& what) noexcept;
 /// Errors: none.
 TXSYNC_EXPORT listener set_listener(listener told) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

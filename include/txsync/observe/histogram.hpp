@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// How durations are sorted into buckets. Values below 2^StepBits have a bucket each. Above that, there are 2^StepBits
 /// buckets for each power of two. Values of 2^(StepBits + Powers) and more count in the last bucket.
@@ -78,4 +78,4 @@ struct histogram_total {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,7 +7,7 @@
 #include <txsync/export.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe::detail {
 
 /// The parts of a site's policy word (site::policy()) that a lock may follow. 0 in a part: the policy says nothing, and
 /// the lock has its default behaviour. The values are those of src/policy/packed.hpp.
@@ -28,4 +28,4 @@ struct policy_parts {
 /// async-signal-safe.
 TXSYNC_EXPORT std::uint32_t policy_at_first_use(site& the_site, std::uint32_t heeded) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe::detail

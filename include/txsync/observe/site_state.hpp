@@ -10,7 +10,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 struct elision_policy;
 struct warm_up_policy;
@@ -87,4 +87,4 @@ static_assert(sizeof(site_state) == machine::pad_bytes);
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

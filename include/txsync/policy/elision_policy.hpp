@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// What an attempt does if it finds the lock held when it begins. The first two are the papers' rules against lemmings:
 /// threads that take the lock one after the other because the first one did.
@@ -121,4 +121,4 @@ inline constexpr elision_policy lemming{
 
 }  // namespace elision_presets
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

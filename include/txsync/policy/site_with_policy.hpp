@@ -5,7 +5,7 @@
 #include <txsync/policy/warm_up_policy.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A site whose policies are given in code: any elision_policy and warm_up_policy, not only presets. A policy that is
 /// not given is the standard preset. If the site's policy word names a kind of elision or of warm-up, the word decides
@@ -36,4 +36,4 @@ class site_with_policy : public site {
   const warm_up_policy* warm_up_ = nullptr;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether a closure is also run before the lock is asked for (prefetch before lock). It is then not known yet whether
 /// the thread will wait.
@@ -61,4 +61,4 @@ inline constexpr warm_up_policy paper_priority{.tries = 1, .watches = false, .ad
 
 }  // namespace warm_up_presets
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/cpu.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 
 /// An A/B trial of a site. Now and then the site's sections run in both modes, for windows of time, and the faster mode
 /// is kept until the next trial. The states, which docs/elision.md explains:
@@ -195,4 +195,4 @@ class trial_sampler {
 /// The sampler of the calling thread.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local trial_sampler my_trial_sampler;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -37,7 +37,7 @@
 #include <txsync/machine/thread_annotations.hpp>
 #include <txsync/speculate/elision.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 class fifo_ticket_lock;
 class ticket_lock;
@@ -387,4 +387,4 @@ class TXSYNC_SCOPED_CAPABILITY elided_guard {
   Lock& lock_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

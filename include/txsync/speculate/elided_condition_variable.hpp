@@ -7,7 +7,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/speculate/elided.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A condition variable for elided locks (LevelDB paper, 4.1). It works with and without attempts.
 ///
@@ -66,4 +66,4 @@ class elided_condition_variable {
 };
 static_assert(sizeof(elided_condition_variable) == 16);
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -22,7 +22,7 @@
 #include <txsync/speculate/ab_trial.hpp>
 #include <txsync/speculate/site_page.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether sections of the site's elided locks take the lock at present, because trials have found that faster, or
 /// because the policy makes no attempts. False before the first section. Cost: two loads.
@@ -184,4 +184,4 @@ void on_commit(Action action) noexcept {
   detail::defer(detail::deferred_action::keep(action));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -10,7 +10,7 @@
 #include <txsync/policy/site_with_policy.hpp>
 #include <txsync/speculate/ab_trial.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// The policies of a site's locks; site.hpp says which source decides. Thread-safe. Cost: a few loads.
 TXSYNC_EXPORT const elision_policy& elision_policy_of(const site& place) noexcept;
@@ -54,4 +54,4 @@ TXSYNC_EXPORT site_state& decide_state(site& place, speculation what) noexcept;
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -8,7 +8,7 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A barrier whose early threads run ahead into the next phase while they wait, to warm it up (always-abort paper,
 /// III-D).
@@ -67,4 +67,4 @@ class warm_barrier : private barrier {
   std::uint32_t tries_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

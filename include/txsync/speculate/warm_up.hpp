@@ -22,7 +22,7 @@
 #include <txsync/speculate/ab_trial.hpp>
 #include <txsync/speculate/site_page.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether waiters of the site's warming locks only wait at present, because trials have found that faster, or because
 /// the policy says so. False before the first section. Cost, of both functions: two loads.
@@ -239,4 +239,4 @@ TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -26,7 +26,7 @@
 #include <txsync/machine/thread_annotations.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND {
+namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether the calling thread runs its section in an always-abort attempt, without effect.
 inline bool is_warming() noexcept { return machine::warm_active(); }
@@ -180,4 +180,4 @@ class TXSYNC_CAPABILITY("mutex") warming_with_node : protected detail::warming_b
   };
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND
+}  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// An algorithm of the library; docs/tm has a page on each.
 struct algorithm_name {
@@ -27,4 +27,4 @@ TXSYNC_EXPORT bool use_algorithm(std::string_view name) noexcept;
 /// The name of the algorithm in use.
 TXSYNC_EXPORT const char* algorithm_in_use() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -11,7 +11,7 @@
 #include <txsync/tm/block.hpp>
 #include <txsync/tm/transaction.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 namespace detail {
 
@@ -82,4 +82,4 @@ auto atomically(block& where, Body&& body) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -9,7 +9,7 @@
 #include <txsync/machine/abort_cause.hpp>
 #include <txsync/site.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// How a block is tried.
 struct block_policy {
@@ -74,4 +74,4 @@ struct block_totals {
 /// It runs concurrently with blocks: each number was true at some moment during the call.
 TXSYNC_EXPORT block_totals totals(block& where) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -10,7 +10,7 @@
 
 #include <txsync/tm/detail/entries.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// A hash map for atomic blocks: separate chaining, each chain a list of nodes.
 ///
@@ -256,4 +256,4 @@ class hash_map {
   var<table*> table_{nullptr};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -7,7 +7,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/tm/detail/entries.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// A doubly linked list for atomic blocks. It is for elements that are removed from the middle (an LRU list, for
 /// example).
@@ -169,4 +169,4 @@ class linked_list {
   var<node*> last_{nullptr};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

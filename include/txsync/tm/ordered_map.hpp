@@ -9,7 +9,7 @@
 #include <txsync/tm/detail/entries.hpp>
 #include <txsync/tm/detail/red_black.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// A map for atomic blocks, in the order of its keys: a red-black tree.
 ///
@@ -219,4 +219,4 @@ class ordered_map {
   var<node*> root_{nullptr};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -8,7 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/tm/detail/entries.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// An unbounded first-in-first-out queue for atomic blocks.
 ///
@@ -132,4 +132,4 @@ class queue {
   alignas(machine::pad_bytes) node no_element_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -7,7 +7,7 @@
 
 #include <txsync/tm/detail/entries.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// A map for atomic blocks that is kept as one sorted, singly linked list.
 ///
@@ -132,4 +132,4 @@ class sorted_list {
   var<node*> first_{nullptr};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -16,7 +16,7 @@
 #include <txsync/tm/detail/engine.hpp>
 #include <txsync/tm/var.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 class transaction;
 class direct_transaction;
@@ -242,4 +242,4 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
   detail::engine& engine_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

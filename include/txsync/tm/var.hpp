@@ -12,7 +12,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// What transactions read and write: all of the library's algorithms work on words of 8 bytes.
 using word = std::atomic<std::uint64_t>;
@@ -107,4 +107,4 @@ class var {
   cell words_[words];
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

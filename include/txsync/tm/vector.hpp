@@ -6,7 +6,7 @@
 
 #include <txsync/tm/detail/entries.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// An array for atomic blocks that grows.
 ///
@@ -145,4 +145,4 @@ class vector {
   var<std::size_t> capacity_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -7,7 +7,7 @@
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 constinit std::atomic<bool> fences_are_asymmetric{false};
@@ -43,4 +43,4 @@ void heavy_fence() noexcept {
   errno = saved_errno;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

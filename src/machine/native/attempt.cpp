@@ -14,7 +14,7 @@
 
 #include "../claim.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 
@@ -123,4 +123,4 @@ const htm_capability& htm() noexcept {
   return capability;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -10,7 +10,7 @@
 
 #include "futex_wait.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock clock,
                             std::uint64_t deadline_ns, void (*clean_up)(void*), void* argument) {
@@ -37,4 +37,4 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
   return result;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -40,7 +40,7 @@ asm(".pushsection .note.txsync, \"a\", %note\n\t"
     "2:\t.balign 4\n\t"
     ".popsection");
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 namespace {
 
@@ -198,4 +198,4 @@ void look_for_other_copies() noexcept {
   if (!told && !is_silenced()) report_copies(all);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -6,7 +6,7 @@
 
 #include "machine/known_rate.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -102,4 +102,4 @@ bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)
 #endif
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -14,7 +14,7 @@
 
 #include "futex_wait.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 void yield() noexcept { sched_yield(); }
 
@@ -86,4 +86,4 @@ bool pin(unsigned cpu) noexcept {
   return pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

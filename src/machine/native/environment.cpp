@@ -18,7 +18,7 @@
 
 #include "../seed.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 const char* environment(const char* name) noexcept { return secure_getenv(name); }
 
@@ -87,4 +87,4 @@ void complain(const char* text, std::size_t length) noexcept {
   errno = saved_errno;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

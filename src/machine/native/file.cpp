@@ -10,7 +10,7 @@
 
 #include <txsync/machine/file.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -189,4 +189,4 @@ file_result read_text(const char* path, char* buffer, std::size_t capacity) noex
   return error == 0 ? done(static_cast<std::int64_t>(got)) : failed(error);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -12,7 +12,7 @@
 
 #include <txsync/machine/park.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// `operation` is FUTEX_WAIT_BITSET, which takes an absolute time, with flags. The time is of CLOCK_MONOTONIC, which is
 /// clock_ns(), or of CLOCK_REALTIME with FUTEX_CLOCK_REALTIME. Leaves errno as it was. The system call itself is not a
@@ -37,4 +37,4 @@ inline park_result futex_wait(const void* address, int operation, std::uint32_t 
   return park_result::woken;  // EINTR: spurious
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

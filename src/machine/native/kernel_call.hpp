@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Returns the kernel's result, or minus an error number. It is not a cancellation point, and errno stays as it was.
 /// The calling conventions are those of syscall(2), table "Architecture calling conventions".
@@ -46,4 +46,4 @@ inline long with_errno(long answer) noexcept {
   return -1;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -9,7 +9,7 @@
 
 #include "futex_wait.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -69,4 +69,4 @@ unsigned unpark_shared(const std::atomic<std::uint32_t>& word, unsigned count) n
   return wake_at(&word, FUTEX_WAKE, count);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -11,7 +11,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 /// perf_event_open(2): returns a descriptor that later programs do not inherit, or minus an error number. `process` 0
 /// is the calling thread.
@@ -20,4 +20,4 @@ inline long open_perf_event(perf_event_attr& what, pid_t process, int cpu) noexc
   return made >= 0 ? made : -errno;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

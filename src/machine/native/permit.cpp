@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../posix/permit.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 bool permitted(system_call) noexcept { return true; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -5,7 +5,7 @@
 
 #include "../placement_order.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -64,4 +64,4 @@ unsigned cpu_for(placement how, unsigned index, unsigned socket) noexcept {
 
 unsigned socket_count() noexcept { return detail::sockets_of(places()); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

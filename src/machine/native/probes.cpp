@@ -23,7 +23,7 @@ TXSYNC_SEMAPHORE volatile unsigned short txsync_abort_semaphore = 0;
 TXSYNC_SEMAPHORE volatile unsigned short txsync_fallback_semaphore = 0;
 }
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 /// to_string() would build its table in each call.
@@ -61,4 +61,4 @@ bool attempts_are_probed() noexcept { return (txsync_abort_semaphore | txsync_fa
   STAP_PROBE5(txsync, fallback, site_id, site_name, lock, static_cast<int>(why), word_of(why));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

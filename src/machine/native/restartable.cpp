@@ -16,7 +16,7 @@ extern const unsigned int __rseq_size __attribute__((weak));
 }
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 #if TXSYNC_NATIVE_RSEQ
 
@@ -72,4 +72,4 @@ bool releases_are_restartable() noexcept { return false; }
 
 #endif
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

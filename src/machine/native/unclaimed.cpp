@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -67,14 +67,14 @@ unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept {
   return trial;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #else
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 unclaimed_trial try_unclaimed_htm(unsigned) noexcept { return {}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #endif

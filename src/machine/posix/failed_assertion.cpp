@@ -5,11 +5,11 @@
 
 #include <txsync/machine/environment.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 void end_with(const char* line, std::size_t length) noexcept {
   complain(line, length);
   std::abort();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

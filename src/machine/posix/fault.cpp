@@ -17,7 +17,7 @@
 #include "../guarded.hpp"
 #include "permit.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -220,4 +220,4 @@ bool set_fault_handler(fault_handler handler, void* argument) noexcept {
   return standing;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

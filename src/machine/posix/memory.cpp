@@ -11,7 +11,7 @@
 
 #include "permit.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -76,4 +76,4 @@ bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcep
   return detail::permitted(detail::system_call::protect_pages) && mprotect(address, bytes, rights_of(rights)) == 0;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

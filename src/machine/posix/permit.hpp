@@ -7,11 +7,11 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 enum class system_call : std::uint8_t { map_pages, protect_pages, fault_handler, start_thread, join_thread };
 
 /// False: the caller must fail as if the system had refused. Always true natively.
 bool permitted(system_call call) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -15,7 +15,7 @@
 #include "copies.hpp"
 #include "permit.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::uint32_t fork_count() noexcept {
 
 bool after_fork(void (*function)()) noexcept { return pthread_atfork(nullptr, nullptr, function) == 0; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

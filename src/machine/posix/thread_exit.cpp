@@ -12,7 +12,7 @@ extern "C" {
 [[gnu::weak]] decltype(dlopen) dlopen;
 }
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -72,4 +72,4 @@ bool at_thread_exit(thread::entry function, void* argument) noexcept {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

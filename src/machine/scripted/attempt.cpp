@@ -16,7 +16,7 @@
 // AddressSanitizer's function, if the program is linked with it.
 extern "C" [[gnu::weak]] void __asan_handle_no_return();
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::count;
 using script::plan;
@@ -421,4 +421,4 @@ const htm_capability& htm() noexcept {
   return answers.back();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -3,7 +3,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::count;
 using script::the_state;
@@ -49,4 +49,4 @@ bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

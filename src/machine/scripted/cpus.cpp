@@ -8,7 +8,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::count;
 using script::the_state;
@@ -63,4 +63,4 @@ unsigned socket_count() noexcept {
   return detail::sockets_of(all.system.cpus);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -5,7 +5,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::uint64_t file_system::calls(file_call call) const {
   return all.calls[static_cast<std::size_t>(call)];
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

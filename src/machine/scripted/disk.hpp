@@ -13,7 +13,7 @@
 
 #include "script_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 /// A write or a truncation that no sync has confirmed yet.
 struct change {
@@ -71,4 +71,4 @@ void sync_names(disk& all, const std::string& folder);
 /// Counts the call, and returns the failure that was ordered for it, if any.
 std::optional<failure> strike(disk& all, file_call call);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

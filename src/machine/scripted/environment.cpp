@@ -7,7 +7,7 @@
 #include "../seed.hpp"
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::the_state;
 
@@ -57,4 +57,4 @@ void complain(const char* text, std::size_t length) noexcept {
   std::fwrite(text, 1, length, stderr);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -9,7 +9,7 @@
 #include "disk.hpp"
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace {
 
@@ -197,4 +197,4 @@ file_result read_text(const char* path, char* buffer, std::size_t capacity) noex
   });
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

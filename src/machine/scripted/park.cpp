@@ -8,7 +8,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::count;
 using script::the_state;
@@ -136,4 +136,4 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
   return park(word, expected, deadline_ns);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -3,7 +3,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 bool permitted(system_call call) noexcept {
   scripted_system_call();
@@ -13,4 +13,4 @@ bool permitted(system_call call) noexcept {
   return found == all.system.failures.end() || !found->second.strike();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

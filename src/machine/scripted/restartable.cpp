@@ -5,7 +5,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 using script::the_state;
 
@@ -39,4 +39,4 @@ bool releases_are_restartable() noexcept {
   return all.system.restartable;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

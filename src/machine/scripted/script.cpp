@@ -6,7 +6,7 @@
 
 #include "state.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 namespace {
 
@@ -258,4 +258,4 @@ counts machine_script::counted() const {
           .settles = tally.settles};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

@@ -20,7 +20,7 @@
 #include "../placement_order.hpp"
 #include "script_files.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 using machine::attempt_status;
 
@@ -150,4 +150,4 @@ class machine_script {
   counts counted() const;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

@@ -9,7 +9,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 enum class file_call : std::uint8_t {
   open,
@@ -62,4 +62,4 @@ class file_system {
   std::uint64_t calls(file_call call) const;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

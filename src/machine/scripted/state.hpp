@@ -14,7 +14,7 @@
 #include "script.hpp"
 #include "unseen.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 /// Calls that are to fail. Each is counted down from when it was ordered.
 class countdowns {
@@ -118,9 +118,9 @@ inline void count(std::atomic<std::uint64_t>& tally) noexcept { tally.fetch_add(
 /// Empties the file system.
 void reset_files();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Counts a call of the seam inside an attempt. If the plan says to abort at this call, it does not return.
 void scripted_step() noexcept;
@@ -128,4 +128,4 @@ void scripted_step() noexcept;
 /// For calls that are system calls natively: aborts the thread's attempt. Requires: no lock of the machine is held.
 void scripted_system_call() noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

@@ -22,7 +22,7 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::script {
+namespace txsync::TXSYNC_INLINE_BACKEND::script {
 
 /// Admits one thread at a time. Waiters sleep.
 class unseen_turn {
@@ -76,4 +76,4 @@ class unseen_mutex {
   unseen_turn turn_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::script
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::script

@@ -15,7 +15,7 @@
 #include "../failed_assertion.hpp"
 #include "../guarded.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 void detail::catch_faults(std::jmp_buf* target) noexcept { txsync_sim_catch_faults(target); }
 
@@ -132,4 +132,4 @@ void detail::end_with(const char* line, std::size_t) noexcept {
   std::abort();  // not reached, except in a test without the simulated machine
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

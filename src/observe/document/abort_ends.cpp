@@ -3,7 +3,7 @@
 
 #include "observe/document/end_groups.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 void print_abort_ends(std::FILE* out, const std::vector<abort_end>& ends) {
   constexpr std::size_t max_shown = 5;
@@ -18,4 +18,4 @@ void print_abort_ends(std::FILE* out, const std::vector<abort_end>& ends) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

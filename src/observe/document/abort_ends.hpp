@@ -7,10 +7,10 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Shares of the aborts by line, by function, by caller, and, if causes are known, by line and cause. Five rows each,
 /// the greatest first. Prints nothing if there are none.
 void print_abort_ends(std::FILE* out, const std::vector<abort_end>& ends);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

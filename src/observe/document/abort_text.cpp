@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 const char* to_string(sharing_kind kind) noexcept {
   switch (kind) {
@@ -66,4 +66,4 @@ std::string room_text(const abort_place& place) {
   return text;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

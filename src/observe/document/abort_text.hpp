@@ -8,7 +8,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// "objects", "blocks" or "bytes"; empty for none.
 const char* to_string(sharing_kind kind) noexcept;
@@ -17,4 +17,4 @@ std::string sharing_text(const abort_place& place);
 /// What was full: whose ways of which set. Empty if that is not known.
 std::string room_text(const abort_place& place);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -17,7 +17,7 @@
 #include "observe/turns.hpp"
 #include "sim/protocol.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Keeps the order of insertion, so that documents have the order of their description.
 using json = nlohmann::ordered_json;
@@ -286,4 +286,4 @@ json to_json(const site_record& site);
 json to_json(const claim& one);
 json to_json(const document& all);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

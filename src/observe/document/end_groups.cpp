@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 /// "add_to (program.cpp:12)" without the line.
@@ -47,4 +47,4 @@ std::vector<end_group> groups_of(const std::vector<abort_end>& ends) {
   return groups;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

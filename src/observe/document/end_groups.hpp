@@ -8,7 +8,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 struct end_group {
   const char* by;                                      ///< "line", "function", "caller", "line and cause"
@@ -18,4 +18,4 @@ struct end_group {
 /// By line, by function, by caller and, if causes are known, by line and cause. Empty if there are no ends.
 std::vector<end_group> groups_of(const std::vector<abort_end>& ends);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 more_rounds::more_rounds(std::size_t points) : chosen_(points) { std::iota(chosen_.begin(), chosen_.end(), 0); }
 
@@ -20,4 +20,4 @@ const std::vector<std::size_t>& more_rounds::next(const std::vector<claim>& clai
   return chosen_;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,7 +7,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// A claim that is undecided after the requested rounds gets more: at most this many times as many in all.
 inline constexpr unsigned max_round_factor = 4;
@@ -29,4 +29,4 @@ class more_rounds {
   unsigned series_ = 1;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

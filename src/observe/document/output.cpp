@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ void output::write(const std::string& text) {
   temporary_.clear();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -6,7 +6,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Says which file and why, in one line without a full stop.
 struct output_error : std::runtime_error {
@@ -40,4 +40,4 @@ class output {
   std::string temporary_;  // the new file beside the target; empty if the target is written directly
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

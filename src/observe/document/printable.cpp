@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 unsigned byte_at(std::string_view text, std::size_t at) {
@@ -43,4 +43,4 @@ std::string printable(std::string_view text) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,10 +7,10 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The text with "\x1b" and the like in place of control characters and bytes that are not UTF-8. A program chooses its
 /// names, and a terminal would obey escape sequences in them.
 std::string printable(std::string_view text);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

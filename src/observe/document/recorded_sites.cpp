@@ -8,7 +8,7 @@
 #include "observe/site_records.hpp"
 #include "sim/protocol.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 /// One site while its records are read.
@@ -85,4 +85,4 @@ std::vector<site_record> recorded_sites(const std::map<std::string, std::uint64_
   return list;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -9,9 +9,9 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// The sites that counted something, in the order of their first numbers. Sites of one name are added. `kind` is empty.
 std::vector<site_record> recorded_sites(const std::map<std::string, std::uint64_t>& records);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

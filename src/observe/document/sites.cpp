@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 percentile_record percentiles_of(const histogram_total& times) {
@@ -158,4 +158,4 @@ site_record record_of(const site_totals& counted) {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

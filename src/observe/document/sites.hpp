@@ -6,7 +6,7 @@
 
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 /// Whether nothing happened at the site.
 bool is_idle(const site_totals& counted) noexcept;
@@ -24,4 +24,4 @@ void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part
 /// Everything except kind, where, module and programs, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -3,7 +3,7 @@
 #include "observe/document/commit.hpp"
 #include "observe/document/document.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
 std::string compiler() {
@@ -23,4 +23,4 @@ tool_record this_tool() {
           TXSYNC_DOCUMENT_SANITIZERS};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::observe
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

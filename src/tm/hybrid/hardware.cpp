@@ -16,7 +16,7 @@
 #include "observe/commit_counts.hpp"
 #include "tm/algorithms.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -150,4 +150,4 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

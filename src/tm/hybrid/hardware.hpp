@@ -6,11 +6,11 @@
 
 #include "tm/runner.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// True: the block has committed in an attempt. False: no attempt did, or the machine makes none.
 bool run_in_hardware(runner& me, const erased_body& body, void* data);
 /// In an attempt: aborts it, so that the block goes on in software. Otherwise no effect.
 void leave_hardware(const runner& me) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

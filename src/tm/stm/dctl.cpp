@@ -15,7 +15,7 @@
 // across words. On x86 that costs nothing for a load.
 #include "tm/stm/dctl.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -58,4 +58,4 @@ constinit const algorithm dctl = {
     .add_writes = add_undone_words,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -4,7 +4,7 @@
 
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// A long transaction that found a version as young as its start has lost more than the deferred clock saves. So the
 /// thread's next transactions move the clock when they start: as many of them as this one had read records. A short
@@ -39,4 +39,4 @@ inline bool commit_dctl(engine& me) {
   return true;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -12,7 +12,7 @@
 #include "locks/backoff.hpp"
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -111,4 +111,4 @@ constinit const algorithm norec = {
     .add_writes = add_buffered_words,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

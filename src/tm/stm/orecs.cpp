@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 constexpr std::uint64_t spin_cycles = 1'000;  // at an orec that another transaction owns, before the attempt restarts
@@ -26,4 +26,4 @@ void add_read_orecs(engine& me, stripe_set& into) noexcept {
   for (const orec* const record : me.reads) into.add_index(static_cast<std::uint64_t>(record - records.all));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -5,7 +5,7 @@
 
 #include "tm/algorithms.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 inline bool is_owned(std::uint64_t seen) noexcept { return (seen & owned_bit) != 0; }
 inline const runner& owner_of(std::uint64_t seen) noexcept {
@@ -105,4 +105,4 @@ inline void release_at(engine& me, std::uint64_t version) noexcept {
 
 void add_read_orecs(engine& me, stripe_set& into) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -7,7 +7,7 @@
 
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -114,4 +114,4 @@ constinit const algorithm sgl = make_sgl();
 constinit const algorithm htm_sgl = make_htm_sgl();
 constinit const algorithm htm_sgl_adaptive = make_htm_sgl_adaptive();
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -15,7 +15,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -127,4 +127,4 @@ constinit const algorithm tinystm_wt = {
     .add_writes = add_undone_words,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -7,7 +7,7 @@
 // is that version or later has begun after they were owned. So it finds the word owned, or finds the new values.
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -112,4 +112,4 @@ constinit const algorithm tl2 = {
     .add_writes = add_buffered_words,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

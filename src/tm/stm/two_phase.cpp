@@ -21,7 +21,7 @@
 #include "locks/backoff.hpp"
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
@@ -208,4 +208,4 @@ constinit const algorithm two_phase = {
     .add_writes = add_undone_words,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

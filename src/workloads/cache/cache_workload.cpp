@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -129,4 +129,4 @@ const char* counts_wrong(const mix_of_requests& mix, const team_result& seen, co
 
 }  // namespace cache
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -10,7 +10,7 @@
 
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 inline constexpr unsigned max_key_bytes = 250;                     ///< bytes, as in memcached
 inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as in memcached
@@ -84,4 +84,4 @@ class item_key {
   std::uint8_t bytes_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

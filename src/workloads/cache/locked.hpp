@@ -9,7 +9,7 @@
 #include "workloads/harness/adapters.hpp"
 #include "workloads/harness/pages.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 /// What one thread brings to the locks of an adapter.
 template <class Adapter>
@@ -92,4 +92,4 @@ class locked {
   std::deque<stripe> stripes_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

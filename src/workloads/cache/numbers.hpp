@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 inline constexpr unsigned max_number_letters = 20;  ///< digits of 2^64-1
 
@@ -61,4 +61,4 @@ constexpr unsigned write_number(std::uint64_t number, char (&into)[max_number_le
   return digits;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

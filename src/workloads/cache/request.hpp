@@ -6,7 +6,7 @@
 
 #include "workloads/cache/item.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 enum class action : std::uint8_t {
   get,      ///< subject: the key's item, which the caller may read until it releases it
@@ -59,4 +59,4 @@ struct statistics {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

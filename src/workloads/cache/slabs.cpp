@@ -5,7 +5,7 @@
 
 #include "workloads/harness/pages.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::uint64_t slabs::free_items(std::uint64_t most) const noexcept {
   return seen;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

@@ -8,7 +8,7 @@
 
 #include "workloads/cache/item.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 /// Requires for all functions except the constructor: the caller has the cache's lock.
 class slabs {
@@ -107,4 +107,4 @@ bool slabs::extend(Memory& memory, unsigned size_class) noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

@@ -5,7 +5,7 @@
 
 #include "workloads/cache/store_walk.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 template void store::apply(section_memory& memory, request& asked) noexcept;
 template void store::apply(warm_memory& memory, request& asked) noexcept;
@@ -60,4 +60,4 @@ const char* store::order_wrong(std::uint64_t items) const noexcept {
   return seen == items ? nullptr : "the order of use has fewer items than the cache's table";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

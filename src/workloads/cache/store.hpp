@@ -11,7 +11,7 @@
 #include "workloads/cache/slabs.hpp"
 #include "workloads/harness/pages.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 struct store_shape {
   std::size_t bytes = 0;      ///< for items
@@ -119,4 +119,4 @@ class store {
 extern template void store::apply(section_memory& memory, request& asked) noexcept;
 extern template void store::apply(warm_memory& memory, request& asked) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

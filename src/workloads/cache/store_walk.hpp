@@ -9,7 +9,7 @@
 #include "workloads/cache/numbers.hpp"
 #include "workloads/cache/store.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache {
 
 // ---- the way to an item: bucket, chain, item
 
@@ -358,4 +358,4 @@ void store::apply(Memory& memory, request& asked) noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::cache

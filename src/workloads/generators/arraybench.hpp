@@ -13,7 +13,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload arraybench_workload;
 
@@ -103,4 +103,4 @@ outcome run_arraybench(const parameters& values, const plan& how) {
   return lease.checked(result, excludes<Adapter>(), result.all_operations);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/generators/structure.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The one generator of random numbers that all threads of the thesis share, without a lock (its Listing 3.11). Threads
 /// that draw at the same time get the same number.
@@ -105,4 +105,4 @@ class bank final : public structure {
   thesis_generator generator_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

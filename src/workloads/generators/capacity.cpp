@@ -3,7 +3,7 @@
 
 #include <txsync/machine/memory.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::uint64_t capacity_array::hash(const capacity_shape& shape) const noexcept {
   return all.value();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

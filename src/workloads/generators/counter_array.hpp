@@ -10,7 +10,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload counter_array_workload;
 
@@ -121,4 +121,4 @@ outcome run_counter_array(const parameters& values, const plan& how) {
   return count_in<Adapter, coarse_increments<Adapter>>(shared, how);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

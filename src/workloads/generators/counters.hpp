@@ -10,7 +10,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload counters_workload;
 
@@ -73,4 +73,4 @@ outcome run_counters(const parameters& values, const plan& how) {
   return result.checked(wrong, shared.data.hash());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -130,4 +130,4 @@ const char* value_map::wrong_at(unsigned chain, const item*, const item& one) co
   return bucket_of(one.value) == chain ? nullptr : "a value is in another bucket than its own";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

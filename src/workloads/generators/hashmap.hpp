@@ -5,7 +5,7 @@
 
 #include "workloads/generators/value_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 class value_map final : public value_set {
  public:
@@ -37,4 +37,4 @@ class value_map final : public value_set {
   bool filled_ = false;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

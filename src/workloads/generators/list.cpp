@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -89,4 +89,4 @@ const char* value_list::wrong_at_end(const item* end) const noexcept {
   return end == last() ? nullptr : "the end of the list is not its last item";
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

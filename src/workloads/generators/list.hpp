@@ -4,7 +4,7 @@
 
 #include "workloads/generators/value_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 class value_list final : public value_set {
  public:
@@ -34,4 +34,4 @@ class value_list final : public value_set {
   bool filled_ = false;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

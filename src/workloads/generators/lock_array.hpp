@@ -10,7 +10,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload lock_array_workload;
 
@@ -126,4 +126,4 @@ outcome run_lock_array(const parameters& values, const plan& how) {
   return result.checked(nullptr, result.tallies[0]);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -9,7 +9,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload lock_overhead_workload;
 
@@ -47,4 +47,4 @@ outcome run_lock_overhead(const parameters& values, const plan& how) {
   return run_team<lock_and_unlock<Adapter>>(how, shared).seen;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

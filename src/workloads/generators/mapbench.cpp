@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::uint64_t map_data::hash() const noexcept {
   return all.value();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

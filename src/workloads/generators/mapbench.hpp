@@ -13,7 +13,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload mapbench_workload;
 
@@ -106,4 +106,4 @@ outcome run_mapbench(const parameters& values, const plan& how) {
   return lease.checked(result, true, result.tallies[1], result.tallies[2]);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

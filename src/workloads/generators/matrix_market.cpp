@@ -11,7 +11,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -204,4 +204,4 @@ const sparse_matrix* matrix_of_file(std::uint64_t number) noexcept {
   return number != 0 && number <= all_opened().size() ? &opened_as(number).matrix : nullptr;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

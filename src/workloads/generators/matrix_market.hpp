@@ -8,7 +8,7 @@
 
 #include "workloads/generators/sparse_matrix.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// One line: "FILE:LINE: what is wrong".
 struct matrix_error : std::runtime_error {
@@ -26,4 +26,4 @@ std::uint64_t open_matrix(const std::string& path);
 /// The file with that number. Requires: open_matrix() has returned the number.
 const std::string& path_of_matrix(std::uint64_t number);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -9,7 +9,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload readers_workload;
 
@@ -119,4 +119,4 @@ outcome run_readers(const parameters& values, const plan& how) {
   return result.checked(wrong, shared.data.hash());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

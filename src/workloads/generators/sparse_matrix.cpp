@@ -6,7 +6,7 @@
 
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -105,4 +105,4 @@ class drawing {
 
 sparse_matrix draw_matrix(const matrix_shape& shape, std::uint64_t seed) { return drawing(shape, seed).run(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The part above the diagonal of a square matrix, row by row, and within a row by column. No column occurs twice.
 struct sparse_matrix {
@@ -34,4 +34,4 @@ sparse_matrix draw_matrix(const matrix_shape& shape, std::uint64_t seed);
 /// Null if there is none with that number: simulated programs have no files.
 const sparse_matrix* matrix_of_file(std::uint64_t number) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -3,7 +3,7 @@
 
 #include "workloads/harness/data_lease.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -25,4 +25,4 @@ outcome run_erased_structure(const workload& which, structure_maker make, struct
   return lease.ended(run(*lease.data(), how));
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

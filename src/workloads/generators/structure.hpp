@@ -11,7 +11,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The critical sections of one operation, each under one lock of the structure, one after the other.
 struct section_list {
@@ -114,4 +114,4 @@ outcome run_structure(const parameters& values, const plan& how) {
   return run_erased_structure(Which, Make, run_on_structure<Adapter>, values, how);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 #include "base/words.hpp"
 #include "workloads/generators/matrix_market.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::string allowed_text(const parameter& key) {
   return all;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

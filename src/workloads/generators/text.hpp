@@ -9,7 +9,7 @@
 
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Sets one parameter from "key=value", or all of a preset from "preset=name". Returns an empty string, or one sentence
 /// that says what is wrong and what is allowed; then `values` is unchanged. It does not check whether values contradict
@@ -22,4 +22,4 @@ std::string value_text(const parameter& key, std::uint64_t value);
 /// The allowed values of the parameter: "0..4096", "low|high" or "none|PATH".
 std::string allowed_text(const parameter& key);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

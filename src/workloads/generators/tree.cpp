@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -347,4 +347,4 @@ std::uint64_t key_tree::hash() const {
   return found.all.value();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/generators/structure.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Three lines of 64 bytes. Inner nodes have count keys and count + 1 children; child i holds the keys from keys[i-1]
 /// (included) to keys[i]. Leaves have count keys and a value for each. Leaves that become empty stay.
@@ -119,4 +119,4 @@ class key_tree final : public structure {
   bool filled_ = false;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

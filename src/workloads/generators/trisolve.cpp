@@ -6,7 +6,7 @@
 
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -184,4 +184,4 @@ void count_rows(outcome& seen, const triangular_system& system, unsigned threads
   seen.most *= most;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -14,7 +14,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload trisolve_workload;
 
@@ -152,4 +152,4 @@ outcome run_trisolve(const parameters& values, const plan& how) {
   return result.checked(wrong, system.hash());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

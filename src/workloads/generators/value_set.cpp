@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -201,4 +201,4 @@ std::uint64_t value_set::hash() const {
   return all.value();
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

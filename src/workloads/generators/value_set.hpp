@@ -9,7 +9,7 @@
 
 #include "workloads/generators/structure.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// A number in a list. `thread` and `number` serve to check the order of insertions.
 struct item {
@@ -136,4 +136,4 @@ class value_set : public structure {
   page_array<value_visitor> visitors_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

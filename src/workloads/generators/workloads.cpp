@@ -2,7 +2,7 @@
 // The table of workloads, and queries about it.
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload arraybench_workload;
 extern const workload mapbench_workload;
@@ -83,4 +83,4 @@ const char* complaint(const workload& which, const parameters& values, const pla
   return complaint(which, values);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -16,7 +16,7 @@
 
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::ycsb {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::ycsb {
 
 /// 64-bit FNV-1a over the eight bytes of a number, least significant first; the absolute value of it as a signed
 /// number.
@@ -183,4 +183,4 @@ class record_stream {
   scrambled_zipfian spread_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::ycsb
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::ycsb

@@ -19,7 +19,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 template <class Lock>
 concept lockable_shared = requires(Lock& lock) {
@@ -156,4 +156,4 @@ template <class Adapter>
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

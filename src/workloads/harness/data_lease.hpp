@@ -8,7 +8,7 @@
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The data of a run: new, or left by an earlier run with the same origin. Runs follow each other.
 template <class Data, class Origin = parameters>
@@ -60,4 +60,4 @@ class data_lease {
   std::unique_ptr<Data> data_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -37,4 +37,4 @@ outcome run_for_waits(subject::runner run, const parameters& values, plan how, o
   return seen;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -5,7 +5,7 @@
 #include "observe/document/document.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Runs once. If the run has no fault, it adds the shares of the threads to the record. It also adds the waits if the
 /// plan times every operation and the workload records waits.
@@ -16,4 +16,4 @@ outcome run_with_shares(subject::runner run, const parameters& values, plan how,
 /// is run, and the outcome is empty.
 outcome run_for_waits(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

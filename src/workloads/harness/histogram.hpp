@@ -7,7 +7,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/observe/histogram.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// How many sampled operations took how long, in log-linear buckets. Below 16 ns there is one bucket per nanosecond,
 /// above that 16 buckets for each power of two. So a bucket is at most 1/16 wider than its lower bound. A plain record
@@ -49,4 +49,4 @@ struct latency_histogram {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -6,7 +6,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/memory.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -53,4 +53,4 @@ void give_pages(void* address, std::size_t bytes) noexcept {
   if (old.address != nullptr) machine::unmap_pages(old.address, old.bytes);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/cpu.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Pages like those of machine::map_pages(), but pages of an earlier run may be reused with their content. So whether
 /// an array is on large pages does not change from one lock's run to the next.
@@ -59,4 +59,4 @@ struct alignas(machine::pad_bytes) padded {
 
 inline constexpr const char* no_memory = "the machine has no memory for the data of this workload";
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

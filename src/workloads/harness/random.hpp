@@ -6,7 +6,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the input affects every bit of the result.
 constexpr std::uint64_t mix(std::uint64_t x) noexcept {
@@ -47,4 +47,4 @@ class random_stream {
   std::uint64_t state_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/harness/pages.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 void worker::wait_for_start() noexcept {
   signals_->ready.fetch_add(1);
@@ -193,4 +193,4 @@ team_result run_erased_team(const plan& how, erased_body body, void* shared) noe
   return team(how).run(body, shared);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

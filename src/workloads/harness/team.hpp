@@ -28,7 +28,7 @@
 #include "workloads/harness/wait_clock.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// What all threads of a team read. Each is on its own lines, because one is written while the others are read.
 struct team_signals {
@@ -193,4 +193,4 @@ inline outcome refused(const char* why) noexcept {
   return nothing;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -9,7 +9,7 @@
 
 #include "workloads/harness/histogram.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Divides the CPU time of a thread into waiting and the rest. Reading the thread's CPU clock takes a system call of
 /// some 100 ns. So it is read only around intervals of `long_ns` and more, during which the thread may be off the CPU.
@@ -69,4 +69,4 @@ struct alignas(machine::pad_bytes) wait_record {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

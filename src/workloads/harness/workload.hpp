@@ -12,7 +12,7 @@
 
 #include "workloads/harness/histogram.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// How to run a workload once. The caller does repetitions.
 struct plan {
@@ -171,4 +171,4 @@ const char* complaint(const workload& which, const parameters& values) noexcept;
 /// The same for values and plan. Every runner calls this first and returns the fault.
 const char* complaint(const workload& which, const parameters& values, const plan& how) noexcept;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -15,7 +15,7 @@
 #include "workloads/subjects/sleeping.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -125,4 +125,4 @@ constexpr subject table[] = {
 
 std::span<const subject> thesis_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -7,7 +7,7 @@
 #include "workloads/subjects/make_barrier.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -60,4 +60,4 @@ constexpr subject table[] = {
 
 std::span<const subject> barrier_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 #include "speculate/scoped_site.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The site of the locks of a run.
 constinit inline site* site_of_run = nullptr;
@@ -47,4 +47,4 @@ constexpr subject by_policy(const char* name, const char* summary) noexcept {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

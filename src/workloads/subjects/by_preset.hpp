@@ -11,7 +11,7 @@
 
 #include "policy/presets.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// A preset with a lock.
 struct combination {
@@ -75,4 +75,4 @@ constexpr auto subjects_by(const Make& make, const Others&... others) noexcept {
   }(std::make_index_sequence<combinations<presets>.size()>());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The same lock as sleeping_mutex, acquired and released with Intel's prefixes.
 class hle_sleeping_mutex {
@@ -114,4 +114,4 @@ class counting_rwlock_of_glibc : public counting_rwlock<Small> {
   bool has_writer() const noexcept { return this->is_held(); }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -16,7 +16,7 @@
 #include "workloads/subjects/make_subject.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -73,4 +73,4 @@ constexpr auto table = subjects_by<policy::elision_table>(
 
 std::span<const subject> eliding_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 enum class acquisition : std::uint8_t { plain, by_prefix };
 enum class spinning : std::uint8_t { exchanges, reads };
@@ -56,4 +56,4 @@ class exchange_lock {
   std::atomic<Word> word_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -6,7 +6,7 @@
 #include "workloads/generators/trisolve.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Name and summary must be string literals, because only their addresses are kept.
 template <class Barrier>
@@ -16,4 +16,4 @@ constexpr subject make_barrier_subject(const char* name, bool peer, const char* 
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -20,7 +20,7 @@
 #include "workloads/harness/adapters.hpp"
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// The workloads whose critical sections must always be run.
 template <class Adapter>
@@ -69,4 +69,4 @@ constexpr subject make_subject(const char* name, bool peer, waiting how, const c
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

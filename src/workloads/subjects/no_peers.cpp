@@ -3,9 +3,9 @@
 #include "workloads/generators/sparse_matrix.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 std::span<const subject> peer_subjects() noexcept { return {}; }
 const sparse_matrix* matrix_of_file(std::uint64_t) noexcept { return nullptr; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

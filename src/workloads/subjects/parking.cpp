@@ -8,7 +8,7 @@
 #include "workloads/subjects/subjects.hpp"
 #include "workloads/transactions/run.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -24,4 +24,4 @@ constexpr subject table[] = {
 
 std::span<const subject> parking_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

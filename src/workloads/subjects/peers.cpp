@@ -12,7 +12,7 @@
 #include "workloads/subjects/subjects.hpp"
 #include "workloads/transactions/run.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -59,4 +59,4 @@ constexpr subject table[] = {
 
 std::span<const subject> peer_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -6,7 +6,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// A pthread mutex of one kind. Its errors are programming errors, which cannot happen here.
 template <int Kind>
@@ -32,4 +32,4 @@ class pthread_lock {
 using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // the default kind
 using pthread_adaptive = pthread_lock<PTHREAD_MUTEX_ADAPTIVE_NP>;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -8,7 +8,7 @@
 #include "workloads/subjects/make_subject.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -25,4 +25,4 @@ constexpr subject table[] = {
 
 std::span<const subject> shared_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 /// Drepper, "Futexes Are Tricky", 2011, mutex 3. Lockable.
 class sleeping_mutex {
@@ -76,4 +76,4 @@ class sleeping_condition {
   std::uint32_t waiters_ = 0;  ///< waiters that have not been notified
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

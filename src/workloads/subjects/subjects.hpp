@@ -6,7 +6,7 @@
 
 #include "workloads/harness/workload.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 std::span<const subject> parking_subjects() noexcept;      ///< parking.cpp
 std::span<const subject> spinning_subjects() noexcept;     ///< spinning.cpp
@@ -19,4 +19,4 @@ std::span<const subject> transaction_subjects() noexcept;  ///< subjects/transac
 std::span<const subject> barrier_subjects() noexcept;      ///< barriers.cpp
 std::span<const subject> peer_subjects() noexcept;         ///< peers.cpp on native machines, else no_peers.cpp
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -5,7 +5,7 @@
 #include "workloads/subjects/subjects.hpp"
 #include "workloads/transactions/run.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace transactions {
 
@@ -131,4 +131,4 @@ constinit const workload transactions_workload{
     .contradiction = nullptr,
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

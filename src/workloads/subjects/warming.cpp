@@ -16,7 +16,7 @@
 #include "workloads/subjects/make_subject.hpp"
 #include "workloads/subjects/subjects.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 namespace {
 
@@ -66,4 +66,4 @@ constexpr auto table = subjects_by<policy::warm_up_table>(of_row);
 
 std::span<const subject> warming_subjects() noexcept { return table; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

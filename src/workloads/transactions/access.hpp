@@ -15,7 +15,7 @@
 
 #include "workloads/harness/random.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions {
 
 /// The cells of structures under a lock, and of peers whose compiler instruments accesses.
 template <class T>
@@ -131,4 +131,4 @@ struct set_operation {
   }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions

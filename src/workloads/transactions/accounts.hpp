@@ -4,7 +4,7 @@
 #include "workloads/harness/pages.hpp"
 #include "workloads/transactions/access.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions {
 
 /// Transfers between two accounts (two reads, two writes), and readings of one.
 template <template <class> class Cell>
@@ -64,4 +64,4 @@ class accounts {
   page_array<account> all_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions

@@ -4,7 +4,7 @@
 #include "workloads/harness/pages.hpp"
 #include "workloads/transactions/key_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions {
 
 template <template <class> class Cell>
 struct alignas(16) chains_node {
@@ -116,4 +116,4 @@ class chains : public key_set<chains<Cell>, chains_node<Cell>> {
   page_array<Cell<node*>> heads_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions

@@ -6,7 +6,7 @@
 
 #include "workloads/transactions/access.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions {
 
 /// Self has these functions for a section's access: contains(access, key), insert(access, key, node or null) and
 /// remove(access, key, destroys), which returns the node. It cannot be copied.
@@ -84,4 +84,4 @@ class key_set {
   std::vector<visitor*> visitors_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions

@@ -3,7 +3,7 @@
 
 #include "workloads/transactions/key_set.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions {
 
 template <template <class> class Cell>
 struct alignas(16) red_black_tree_node {
@@ -270,4 +270,4 @@ class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<
   Cell<node*> root_{nullptr};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::transactions

@@ -15,7 +15,7 @@
 #include "workloads/transactions/chains.hpp"
 #include "workloads/transactions/red_black_tree.hpp"
 
-namespace txsync::inline TXSYNC_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
 extern const workload transactions_workload;
 
@@ -117,4 +117,4 @@ constexpr subject with_transactions(subject made) noexcept {
   return made;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

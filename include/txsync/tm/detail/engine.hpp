@@ -13,7 +13,7 @@
 #include <txsync/tm/detail/growing_log.hpp>
 #include <txsync/tm/var.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// An ownership record, for the words of one or more stripes of memory. It holds the version of their last commit. With
 /// owned_bit, it holds the engine of the transaction that is changing them.
@@ -190,4 +190,4 @@ class engine {
   std::atomic<std::uint64_t> bound_{0};
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

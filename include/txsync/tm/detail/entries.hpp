@@ -9,7 +9,7 @@
 
 #include <txsync/tm/transaction.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// What the iterators of maps point to: the stored key, and the value at the time when the iterator was dereferenced.
 template <class Key, class Value>
@@ -103,4 +103,4 @@ struct value_node {
 
 }  // namespace detail
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

@@ -10,7 +10,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// Returns `bytes` of memory that begin with the contents of the old memory, which is given back. Throws
 /// std::bad_alloc; the old memory is then unchanged.
@@ -69,4 +69,4 @@ class growing_log {
   Entry* end_ = nullptr;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

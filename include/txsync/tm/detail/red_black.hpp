@@ -7,7 +7,7 @@
 
 #include <txsync/tm/transaction.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 inline constexpr unsigned red_black_left = 0;
 inline constexpr unsigned red_black_right = 1;
@@ -200,4 +200,4 @@ class red_black_path {
   step steps_[max_levels];
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -19,11 +19,11 @@
 #define TXSYNC_ASSERTIONS 0
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Around the evaluation of an assertion's condition. Natively there is nothing to do.
 struct unseen_look {
   static constexpr bool at(bool condition) noexcept { return condition; }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

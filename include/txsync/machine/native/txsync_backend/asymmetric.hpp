@@ -5,7 +5,7 @@
 
 #include <txsync/machine/cpu.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 /// Whether heavy_fence() reaches into the other threads. Relaxed: it guards nothing. It changes before main. It changes
@@ -22,4 +22,4 @@ inline void light_fence() noexcept {
   }
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

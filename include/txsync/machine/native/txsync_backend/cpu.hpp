@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline void prefetch_read(const void* address) noexcept {
 #if defined(__x86_64__)
@@ -67,4 +67,4 @@ inline std::uint64_t cycles() noexcept {
 #endif
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

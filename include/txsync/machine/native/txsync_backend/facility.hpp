@@ -3,7 +3,7 @@
 // begin() is only reached after htm() has looked; these instructions may be reached at any time.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 enum class facility : std::uint8_t { unknown, absent, present };
 
@@ -33,9 +33,9 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
 #endif
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
   // First, and inlined: on machines where attempts work, a comparison and a jump are nothing beside an attempt.
@@ -45,4 +45,4 @@ inline bool attempts_work() noexcept {
   return found == detail::facility::present || htm().attempts;
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

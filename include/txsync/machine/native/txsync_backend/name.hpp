@@ -3,3 +3,4 @@
 #pragma once
 #include <txsync/language.hpp>
 #define TXSYNC_BACKEND native
+#define TXSYNC_INLINE_BACKEND inline TXSYNC_BACKEND  // ctags takes it for a namespace, and does not parse `::inline`

@@ -2,7 +2,7 @@
 // Machines without HLE: the same accesses without the hint.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 template <hle_word Word>
 inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
@@ -13,4 +13,4 @@ inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> valu
   word.store(value, std::memory_order_release);  // pairs with hle_acquire
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -21,7 +21,7 @@
 #endif
 #endif
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ inline std::uint32_t holders_byte(const lock_word& word) noexcept { return detai
 
 #endif
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

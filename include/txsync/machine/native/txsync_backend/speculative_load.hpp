@@ -2,7 +2,7 @@
 // Loads that neither the compiler nor a sanitizer regards as an access to an object.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 template <class T>
 inline T speculative_load(const T* place) noexcept {
@@ -31,4 +31,4 @@ inline T speculative_load(const T* place) noexcept {
 #endif
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -2,7 +2,7 @@
 // Always-abort attempts on machines with flat nesting: the same code for all of them.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 /// Set inside an always-abort attempt only: the abort undoes it.
@@ -25,4 +25,4 @@ inline attempt_status warm_begin() noexcept {
 
 inline bool warm_active() noexcept { return detail::in_warm_attempt; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -7,11 +7,11 @@
 #undef TXSYNC_ASSERTIONS
 #define TXSYNC_ASSERTIONS 1
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Around the evaluation of an assertion's condition. Loads and stores are no steps of a script: nothing to do.
 struct unseen_look {
   static constexpr bool at(bool condition) noexcept { return condition; }
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

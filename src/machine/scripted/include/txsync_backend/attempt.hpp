@@ -11,7 +11,7 @@
 
 #include <txsync/machine/race_detector.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 
@@ -84,4 +84,4 @@ inline attempt_status begin_rollback_only() noexcept {
   return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt, __builtin_frame_address(0))};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -2,7 +2,7 @@
 // Hints do nothing but are counted. Clocks are the script's (src/machine/scripted/script.hpp).
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 void scripted_prefetch(const void* address, bool write) noexcept;
@@ -21,4 +21,4 @@ inline void compiler_fence() noexcept { asm volatile("" ::: "memory"); }
 inline void relax() noexcept { detail::scripted_relax(); }
 inline std::uint64_t cycles() noexcept { return detail::scripted_cycles(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

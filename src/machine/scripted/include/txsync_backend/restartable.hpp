@@ -2,7 +2,7 @@
 // A compare-exchange that the script may interrupt, as the system would.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 bool scripted_interruption() noexcept;
@@ -19,4 +19,4 @@ inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_t
 
 inline std::uint32_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -2,7 +2,7 @@
 // As natively. It is not a step of the script, because no decision depends on it.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 template <class T>
 inline T speculative_load(const T* place) noexcept {
@@ -10,4 +10,4 @@ inline T speculative_load(const T* place) noexcept {
   return *const_cast<const volatile T*>(place);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -10,7 +10,7 @@
 #undef TXSYNC_ASSERTIONS
 #define TXSYNC_ASSERTIONS 1
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Around the evaluation of an assertion's condition: constructed before it, and at() called after it.
 class unseen_look {
@@ -27,4 +27,4 @@ class unseen_look {
   int began_ = 0;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

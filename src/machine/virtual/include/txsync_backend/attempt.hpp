@@ -4,7 +4,7 @@
 
 #include <txsync_backend/runtime.h>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 /// How many levels a warm_begin() opens beyond the first, if the machine has no always-abort instructions.
@@ -64,4 +64,4 @@ inline void suspend() noexcept { txsync_sim_suspend(); }
 inline void resume() noexcept { txsync_sim_resume(); }
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{txsync_sim_begin_rollback_only()}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -3,7 +3,7 @@
 
 #include <txsync_backend/runtime.h>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline void prefetch_read(const void* address) noexcept { txsync_sim_prefetch(address, 0); }
 inline void prefetch_write(const void* address) noexcept { txsync_sim_prefetch(address, 1); }
@@ -12,4 +12,4 @@ inline void compiler_fence() noexcept { asm volatile("" ::: "memory"); }
 inline void relax() noexcept { txsync_sim_relax(); }
 inline std::uint64_t cycles() noexcept { return txsync_sim_cycles(); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept {
   return detail::release_by_exchange(word, value);
@@ -13,4 +13,4 @@ inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_t
 
 inline std::uint32_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -2,7 +2,7 @@
 // An ordinary load: the runtime sees it and charges it, and does not check for data races.
 #pragma once
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 template <class T>
 inline T speculative_load(const T* place) noexcept {
@@ -10,4 +10,4 @@ inline T speculative_load(const T* place) noexcept {
   return *const_cast<const volatile T*>(place);
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

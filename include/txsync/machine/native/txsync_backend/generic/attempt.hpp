@@ -4,7 +4,7 @@
 
 #include <txsync_backend/plain_hle.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline attempt_status begin() noexcept { return attempt_status{0}; }
 inline void end() noexcept {}
@@ -20,4 +20,4 @@ inline void resume() noexcept {}
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{0}; }
 inline bool attempts_work() noexcept { return false; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

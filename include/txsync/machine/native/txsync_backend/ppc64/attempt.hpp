@@ -7,7 +7,7 @@
 #include <txsync_backend/plain_hle.hpp>
 #include <txsync_backend/ppc64/texasr.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 
@@ -74,6 +74,6 @@ inline attempt_status begin_rollback_only() noexcept {
   return detail::status_from_texasr(detail::read_texasr());
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/warm.hpp>

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/attempt.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 /// Bit `n` of the register in IBM's numbering, where 0 is the highest.
 constexpr bool texasr_bit(std::uint64_t texasr, unsigned n) noexcept { return ((texasr >> (63 - n)) & 1) != 0; }
@@ -55,4 +55,4 @@ constexpr attempt_status status_from_texasr(std::uint64_t texasr) noexcept {
   return attempt_status{status};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

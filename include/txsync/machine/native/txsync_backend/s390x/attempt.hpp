@@ -7,7 +7,7 @@
 #include <txsync_backend/plain_hle.hpp>
 #include <txsync_backend/s390x/diagnostic_block.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
 /// Where an abort of this thread's attempt leaves its reason.
@@ -48,6 +48,6 @@ inline void suspend() noexcept {}
 inline void resume() noexcept {}
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{0}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/warm.hpp>

@@ -7,7 +7,7 @@
 
 #include <txsync/machine/attempt.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 
 struct alignas(8) diagnostic_block {
   std::uint8_t format;  ///< 1 if the machine has filled it in
@@ -61,4 +61,4 @@ constexpr attempt_status status_from_block(const diagnostic_block& block, unsign
   return attempt_status{status_of_machine_code(block.abort_code) | retry};
 }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail

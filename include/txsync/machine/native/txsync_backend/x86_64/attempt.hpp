@@ -5,7 +5,7 @@
 
 #include <txsync_backend/facility.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::machine {
+namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline attempt_status begin() noexcept {
   std::uint32_t status = attempt_status::started_value;
@@ -46,6 +46,6 @@ inline void suspend() noexcept {}
 inline void resume() noexcept {}
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{0}; }
 
-}  // namespace txsync::inline TXSYNC_BACKEND::machine
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
 
 #include <txsync_backend/warm.hpp>
