@@ -95,7 +95,7 @@ class transaction_base {
   /// object itself without the transaction, because no other block knows them yet. Throws: std::bad_alloc, and what the
   /// constructor throws.
   template <class T, class... Arguments>
-  T* make(Arguments&&... arguments) {
+  auto make(Arguments&&... arguments) -> T* {
     static_assert(alignof(T) <= alignof(std::max_align_t));
     void* const memory = take_memory(self().state(), sizeof(T), alignof(T));
     struct unless_made {

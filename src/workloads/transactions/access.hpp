@@ -89,7 +89,7 @@ class node_pool {
 
 /// In a section: the node that was taken before it, or a new one.
 template <class Node, class Access>
-Node* node_of(Access& access, Node* taken) {
+auto node_of(Access& access, Node* taken) -> Node* {
   return taken != nullptr ? taken : access.template make<Node>();
 }
 
