@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of numbers and pointers that the system gives.
 #pragma once
 
-#include <libelf.h>
 #include <unistd.h>
 
-#include <memory>
 #include <utility>
 
-#include <txsync_backend/name.hpp>
-
-namespace txsync::TXSYNC_INLINE_BACKEND::launch {
+namespace txsync::base {
 
 /// A file descriptor that is closed at the end of its life.
 class descriptor {
@@ -23,7 +18,9 @@ class descriptor {
   }
   ~descriptor() { reset(); }
 
+  /// -1 if it has none.
   int get() const noexcept { return number_; }
+  bool ok() const noexcept { return number_ >= 0; }
   void reset() noexcept {
     if (number_ >= 0) close(std::exchange(number_, -1));
   }
@@ -32,9 +29,4 @@ class descriptor {
   int number_;
 };
 
-struct elf_closer {
-  void operator()(Elf* elf) const noexcept { elf_end(elf); }
-};
-using elf_handle = std::unique_ptr<Elf, elf_closer>;
-
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch
+}  // namespace txsync::base
