@@ -24,7 +24,7 @@ OUR_LOCKS = ["txsync::mutex", "futex", "posix", "tatas", "spin", "ticket", "fifo
 WARM_LOCKS = ["ticket", "warm_ticket", "mcs", "warm_mcs", "tatas", "warm_tatas", "txsync::mutex", "warm_mutex"]
 
 # A run of each benchmark: calls with their options, {ms} a length that --duration replaces. A list of names makes a call
-# for each name, so that both builds take turns every second or two: what else the machine does then meets both. Ten rounds
+# for each name. So both builds take turns every second or two, and what else the machine does meets both. Ten rounds
 # take 15 minutes at most on two cores: claims beside peers, which ask for more rounds, are left out where the benchmark can.
 RUNS = {
     "locks": [(15, ["--quick", "--rounds", "2", "--duration", "{ms}", "--locks", OUR_LOCKS]),

@@ -22,6 +22,7 @@
 #include <txsync/machine/file.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "base/descriptor.hpp"
 #include "channel/channel.hpp"
 #include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
@@ -84,8 +85,8 @@ std::string command_of(int process) {
   return observe::printable(text.size() > most ? text.substr(0, most) + "..." : text);
 }
 
-launch::descriptor open_ours(const std::string& path) {
-  launch::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+base::descriptor open_ours(const std::string& path) {
+  base::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about{};
   const bool good = file.get() >= 0 && fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) &&
                     (about.st_uid == geteuid() || geteuid() == 0);
@@ -101,7 +102,7 @@ void add_launch(const fs::path& folder, std::vector<running_launch>& found) {
   for (const fs::path& entry : launch::entries_of(folder, error)) {
     const std::string file_name = entry.filename();
     if (!file_name.starts_with(file_prefix) || file_name.size() != std::strlen(file_prefix) + secret_digits) continue;
-    const launch::descriptor file = open_ours(entry);
+    const base::descriptor file = open_ours(entry);
     const std::unique_ptr<channel::head> head = file.get() < 0 ? nullptr : read_head(file.get());
     if (head == nullptr || !says_alive(*head)) continue;
     running_launch one{std::atoi(name.c_str() + std::strlen(folder_prefix)), entry, processes_in(*head), {}};
@@ -147,7 +148,7 @@ bool channel_view::is_alive() const {
 }
 
 const std::vector<launch::listed_site>& channel_view::sites() {
-  const launch::descriptor file = open_ours(launch::site_list::path_beside(path_));
+  const base::descriptor file = open_ours(launch::site_list::path_beside(path_));
   if (file.get() < 0) return sites_;
   std::string text;
   char part[4096];

@@ -8,7 +8,7 @@
 
 #include <txsync/observe/counters.hpp>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
 #include "launch/site_list.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
@@ -48,7 +48,7 @@ class channel_view {
 
  private:
   std::string path_;
-  launch::descriptor file_;
+  base::descriptor file_;
   std::vector<launch::listed_site> sites_;
 };
 

@@ -13,7 +13,8 @@
 #include <iterator>
 #include <set>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
+#include "launch/elf_handle.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
@@ -32,7 +33,7 @@ std::optional<mapping> parse(const std::string& line) {
 }
 
 /// Null where it is no ELF file. A device or a pipe of that name is not opened for reading: it could block.
-launch::elf_handle open_elf(const std::string& path, const launch::descriptor& file) {
+launch::elf_handle open_elf(const std::string& path, const base::descriptor& file) {
   struct stat about{};
   if (file.get() < 0 || stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return nullptr;
   elf_version(EV_CURRENT);
@@ -42,7 +43,7 @@ launch::elf_handle open_elf(const std::string& path, const launch::descriptor& f
 }  // namespace
 
 std::optional<loaded_file> place_file(const std::string& path, const mapping& part) {
-  const launch::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const base::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   const launch::elf_handle elf = open_elf(path, file);
   std::size_t count = 0;
   if (elf == nullptr || elf_getphdrnum(elf.get(), &count) != 0) return std::nullopt;

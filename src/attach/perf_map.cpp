@@ -11,7 +11,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
@@ -39,7 +39,7 @@ void perf_map::refresh(const target& of) {
 }
 
 void perf_map::read(const std::string& path, std::uint32_t user) {
-  const launch::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  const base::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   struct stat about{};
   if (file.get() < 0 || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
       (about.st_uid != 0 && about.st_uid != user)) {

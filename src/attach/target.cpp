@@ -14,8 +14,8 @@
 #include <map>
 #include <sstream>
 
+#include "base/descriptor.hpp"
 #include "launch/folder.hpp"
-#include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
@@ -98,7 +98,7 @@ std::string denial(int process, std::uint32_t user, int error) {
 /// Whether the program is one of 64 bits; its files are read by offsets of such.
 bool is_64_bit(const std::string& file) {
   unsigned char head[EI_NIDENT] = {};
-  const launch::descriptor program(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const base::descriptor program(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return program.get() < 0 || read(program.get(), head, sizeof head) != static_cast<ssize_t>(sizeof head) ||
          head[EI_CLASS] != ELFCLASS32;
 }
@@ -128,7 +128,7 @@ target open_target(int process) {
   made.process = process;
   made.user = static_cast<std::uint32_t>(number_in(status["Uid"].substr(status["Uid"].find('\t') + 1)));  // effective
   // Its opening is checked as reading memory and stopping are.
-  const launch::descriptor memory(open(of_process(process, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+  const base::descriptor memory(open(of_process(process, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.get() < 0) throw refused(true, denial(process, made.user, errno));
   if (!is_64_bit(of_process(process, "exe")))
     throw refused(false, "process " + std::to_string(process) + " is a 32-bit program; allowed: 64-bit programs");

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
@@ -52,7 +52,7 @@ struct unwinder::session {
   session& operator=(const session&) = delete;
 
   void report(const loaded_file& file) const {
-    launch::descriptor opened(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    base::descriptor opened(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (opened.get() < 0) return;
     // It takes the descriptor when it takes the file.
     const int number = dup(opened.get());

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "cache_server/worker.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
@@ -33,7 +34,7 @@ void ask_for_descriptors(std::uint32_t connections, std::uint32_t threads) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-bool watch(const descriptor& events, int number) {
+bool watch(const base::descriptor& events, int number) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = number}};
   return epoll_ctl(events.get(), EPOLL_CTL_ADD, number, &wanted) == 0;
 }
@@ -53,8 +54,8 @@ std::string server::start() {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  signals_ = descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
-  events_ = descriptor(epoll_create1(EPOLL_CLOEXEC));
+  signals_ = base::descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  events_ = base::descriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!signals_.ok() || !events_.ok() || !watch(events_, signals_.get()) || !watch(events_, listener_.get())) {
     return failure("cannot wait for events", errno);
   }
@@ -69,7 +70,7 @@ std::string server::start() {
 }
 
 std::string server::listen() {
-  listener_ = descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  listener_ = base::descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_.ok()) return failure("cannot make a socket", errno);
   const int yes = 1;
   setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -106,7 +107,7 @@ std::string server::serve() {
 
 void server::accept_all() {
   for (;;) {
-    descriptor fresh(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    base::descriptor fresh(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fresh.ok()) {
       hand_over(std::move(fresh));
       continue;
@@ -134,7 +135,7 @@ void server::pause_listening() {
   listening_ = false;
 }
 
-void server::hand_over(descriptor connection) {
+void server::hand_over(base::descriptor connection) {
   if (open_ >= options_.connections) {
     ++rejected_;
     constexpr std::string_view full = "ERROR Too many open connections\r\n";

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "cache_server/conversation.hpp"
-#include "cache_server/descriptor.hpp"
 #include "cache_server/session.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
@@ -46,7 +46,7 @@ class server {
   friend class worker;
   std::string listen();
   void accept_all();
-  void hand_over(descriptor connection);
+  void hand_over(base::descriptor connection);
   void pause_listening();
   void end_workers();
 
@@ -59,9 +59,9 @@ class server {
   std::deque<counters> counts_;  ///< one for each worker
   std::vector<std::unique_ptr<worker>> workers_;
   std::size_t next_worker_ = 0;
-  descriptor listener_;
-  descriptor signals_;
-  descriptor events_;
+  base::descriptor listener_;
+  base::descriptor signals_;
+  base::descriptor events_;
   std::uint16_t port_ = 0;
   bool listening_ = true;
 

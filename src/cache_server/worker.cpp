@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "cache_server/server.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
@@ -37,8 +38,8 @@ worker::worker(server& of, counters& counts)
       buffer_(std::make_unique<char[]>(read_at_once)) {}
 
 bool worker::start() {
-  events_ = descriptor(epoll_create1(EPOLL_CLOEXEC));
-  wake_ = descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  events_ = base::descriptor(epoll_create1(EPOLL_CLOEXEC));
+  wake_ = base::descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event wake{.events = EPOLLIN, .data = {.fd = wake_.get()}};
   if (!events_.ok() || !wake_.ok() || epoll_ctl(events_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) != 0) return false;
   try {
@@ -49,7 +50,7 @@ bool worker::start() {
   return true;
 }
 
-void worker::adopt(descriptor client) {
+void worker::adopt(base::descriptor client) {
   {
     const std::lock_guard guard(lock_);
     adopted_.push_back(std::move(client));
@@ -89,12 +90,12 @@ void worker::run() {
 void worker::take_adopted() {
   eventfd_t count = 0;
   eventfd_read(wake_.get(), &count);
-  std::vector<descriptor> fresh;
+  std::vector<base::descriptor> fresh;
   {
     const std::lock_guard guard(lock_);
     fresh.swap(adopted_);
   }
-  for (descriptor& one : fresh) {
+  for (base::descriptor& one : fresh) {
     const int number = one.get();
     epoll_event wanted{.events = EPOLLIN, .data = {.fd = number}};
     if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, number, &wanted) != 0) {

@@ -10,8 +10,8 @@
 
 #include <txsync/mutex.hpp>
 
+#include "base/descriptor.hpp"
 #include "cache_server/conversation.hpp"
-#include "cache_server/descriptor.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
@@ -26,14 +26,14 @@ class worker {
   /// False if the system has no descriptor or thread for it.
   [[nodiscard]] bool start();
   /// Takes over a connection. Any thread may call it.
-  void adopt(descriptor client);
+  void adopt(base::descriptor client);
   /// Ends the worker's connections and waits until the thread has ended.
   void end();
 
  private:
   struct connection {
-    connection(descriptor of, const conversation_with& with) : socket(std::move(of)), client(with) {}
-    descriptor socket;
+    connection(base::descriptor of, const conversation_with& with) : socket(std::move(of)), client(with) {}
+    base::descriptor socket;
     conversation client;
     std::string out;
     std::size_t written = 0;    ///< bytes of `out` that have been sent
@@ -55,15 +55,15 @@ class worker {
   counters& counts_;
   std::unique_ptr<session> session_;
   conversation_with with_;
-  descriptor events_;
-  descriptor wake_;  ///< another thread has something for this worker
+  base::descriptor events_;
+  base::descriptor wake_;  ///< another thread has something for this worker
   std::thread thread_;
   std::unordered_map<int, connection> connections_;
   std::unique_ptr<char[]> buffer_;
 
   mutex lock_;
   // Guarded by lock_.
-  std::vector<descriptor> adopted_;
+  std::vector<base::descriptor> adopted_;
   bool ends_ = false;
 };
 

@@ -37,7 +37,7 @@ void print_left_out(std::FILE* out, std::size_t all, std::size_t most) {
   if (all > most) std::fprintf(out, "\n... and %zu more\n", all - most);
 }
 
-void print_sites(std::FILE* out, const report::difference& all, std::size_t most) {
+void print_site_differences(std::FILE* out, const report::difference& all, std::size_t most) {
   if (all.sites.empty()) return;
   std::string head = left("", label_width);
   for (const char* words : report::difference_heads) head += right(words, figure_width);
@@ -83,7 +83,7 @@ void print_difference(std::FILE* out, const report::difference& all, std::size_t
   std::fprintf(out, "before: %s\nafter:  %s\n%s\n", observe::printable(all.before).c_str(),
                observe::printable(all.after).c_str(), observe::printable(report::verdict_of(all)).c_str());
   print_points(out, all, most);
-  print_sites(out, all, most);
+  print_site_differences(out, all, most);
   for (std::size_t i = 0; i < all.remarks.size(); ++i)
     std::fprintf(out, "%sremark: %s\n", i == 0 ? "\n" : "", observe::printable(all.remarks[i]).c_str());
 }

@@ -25,6 +25,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "base/descriptor.hpp"
 #include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
@@ -75,7 +76,7 @@ bool is_abandoned(const fs::path& folder, std::vector<fs::path>& channels) {
   std::error_code error;
   for (const fs::path& entry : entries_of(folder, error)) {
     if (!entry.filename().string().starts_with(file_prefix)) return false;
-    const descriptor file(open(entry.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const base::descriptor file(open(entry.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return false;
     channels.push_back(entry);
   }
@@ -145,7 +146,7 @@ bool channel_file::open_in(const std::string& folder) {
   const bool any_user = geteuid() == 0;  // may the program become another one?
   folder_ = folder;
   path_ = folder_ + "/" + secret_name();
-  file_ = descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  file_ = base::descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file_.get() < 0) return false;
   // Held as long as this process lives, however it ends. By it the next launcher knows that the folder is in use.
   if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;

@@ -9,8 +9,8 @@
 
 #include <txsync/observe/counters.hpp>
 
+#include "base/descriptor.hpp"
 #include "channel/channel.hpp"
-#include "launch/handles.hpp"
 #include "observe/turns.hpp"
 #include "policy/packed.hpp"
 #include "preload/profile_area.hpp"
@@ -72,7 +72,7 @@ class channel_file {
 
   std::string folder_;
   std::string path_;
-  descriptor file_;
+  base::descriptor file_;
   channel::head* head_ = nullptr;
   // As they were made: the launcher does not rely on what the program writes into the file.
   std::uint32_t block_limit_ = 0;

@@ -20,9 +20,9 @@
 
 #include <txsync/machine/cpu.hpp>
 
+#include "base/descriptor.hpp"
 #include "launch/executable.hpp"
 #include "launch/family.hpp"
-#include "launch/handles.hpp"
 #include "launch/machine_load.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -74,7 +74,7 @@ class program_signals {
     struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &standard, &child_action_);
-    file_ = descriptor(signalfd(-1, &passed_on, SFD_CLOEXEC | SFD_NONBLOCK));
+    file_ = base::descriptor(signalfd(-1, &passed_on, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   program_signals(const program_signals&) = delete;
   program_signals& operator=(const program_signals&) = delete;
@@ -102,17 +102,17 @@ class program_signals {
  private:
   sigset_t before_{};
   struct sigaction child_action_{};
-  descriptor file_;
+  base::descriptor file_;
 };
 
 struct pipe_ends {
-  descriptor reading, writing;
+  base::descriptor reading, writing;
 
   static pipe_ends make() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) out_of("a pipe");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    return {descriptor(ends[0]), descriptor(ends[1])};
+    return {base::descriptor(ends[0]), base::descriptor(ends[1])};
   }
 };
 
@@ -241,7 +241,7 @@ class end_watch {
   int file() const noexcept { return file_.get(); }
 
  private:
-  descriptor file_;
+  base::descriptor file_;
   std::thread thread_;
 };
 

@@ -14,7 +14,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
+#include "launch/elf_handle.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -118,7 +119,7 @@ std::string sanitizer_of(int file) {
 
 const elf_facts& own_facts() {
   static const elf_facts facts = [] {
-    const descriptor self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    const base::descriptor self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     return facts_of(self.get(), "/proc/self/exe");
   }();
   return facts;
@@ -177,7 +178,7 @@ std::string find_program(const std::string& command) {
 void check_takes_library(const std::string& program, const std::string& preloaded) {
   std::string path = program;
   for (unsigned depth = 0; depth < max_interpreters; ++depth) {
-    const descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const base::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0)
       refuse(path, std::string("cannot be read, so that its kind is not known: ") + std::strerror(errno));
     const std::string interpreter = script_interpreter(file.get(), path);

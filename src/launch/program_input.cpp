@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/program_input.hpp"
+#include "base/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -18,9 +19,9 @@ constexpr int not_readable = 126;  // as in a shell for what it cannot run
 constexpr timespec long_ago{1, 0};
 
 /// Never one of the three standard descriptors: this process may have been started without them.
-descriptor opened(const char* path) {
-  const descriptor low(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe could wait for its writer
-  return descriptor(low.get() < 0 ? -1 : fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+base::descriptor opened(const char* path) {
+  const base::descriptor low(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe could wait for its writer
+  return base::descriptor(low.get() < 0 ? -1 : fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 /// Each run reads from the beginning.
@@ -48,7 +49,7 @@ program_input::program_input(const std::optional<std::string>& path) {
 
 /// A file of the memory's own file system. It notes the time of each access, including one that only finds the end.
 void program_input::make_empty() {
-  empty_ = descriptor(memfd_create("txsync-empty-input", MFD_CLOEXEC));
+  empty_ = base::descriptor(memfd_create("txsync-empty-input", MFD_CLOEXEC));
   const timespec times[2] = {long_ago, long_ago};
   if (empty_.get() >= 0 && futimens(empty_.get(), times) == 0)
     file_ = opened(("/proc/self/fd/" + std::to_string(empty_.get())).c_str());

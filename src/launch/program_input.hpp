@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "launch/executable.hpp"  // cannot_start
-#include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -25,8 +25,8 @@ class program_input {
  private:
   void make_empty();
 
-  descriptor file_;
-  descriptor empty_;  // the same file, with the right to change its times
+  base::descriptor file_;
+  base::descriptor empty_;  // the same file, with the right to change its times
 };
 
 /// What this process' standard input holds that no program will read: "a file", "a pipe". Null if it holds nothing, or

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "machine/native/perf_event.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -123,7 +124,7 @@ std::optional<std::vector<unsigned char>> take_written(perf_event_mmap_page& hea
 /// The memory that the kernel writes into for one CPU: a page with the head, then the records.
 class sampler::ring {
  public:
-  explicit ring(descriptor file) : file_(std::move(file)) {
+  explicit ring(base::descriptor file) : file_(std::move(file)) {
     void* const mapped = mmap(nullptr, head_bytes() + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
     if (mapped != MAP_FAILED) head_ = static_cast<perf_event_mmap_page*>(mapped);
   }
@@ -143,7 +144,7 @@ class sampler::ring {
  private:
   static std::size_t head_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-  descriptor file_;
+  base::descriptor file_;
   perf_event_mmap_page* head_ = nullptr;
 };
 
@@ -163,7 +164,7 @@ void sampler::open(const counted_event& what) {
       why_not_ = why_refused(static_cast<int>(-opened), kernel_setting("perf_event_paranoid"));
       return;
     }
-    ring made{descriptor(static_cast<int>(opened))};
+    ring made{base::descriptor(static_cast<int>(opened))};
     if (!made.is_mapped()) {
       why_not_ = "no memory for samples may be locked; allowed: as root, or a greater kernel.perf_event_mlock_kb";
       return;

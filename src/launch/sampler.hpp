@@ -16,7 +16,6 @@
 
 #include "launch/code_samples.hpp"
 #include "launch/counted_event.hpp"
-#include "launch/handles.hpp"
 #include "launch/sample_records.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/handles.hpp"
+#include "base/descriptor.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -34,7 +34,7 @@ class site_list {
 
  private:
   std::string path_;
-  descriptor file_;
+  base::descriptor file_;
   bool made_ = false;
 };
 

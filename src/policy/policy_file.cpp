@@ -13,6 +13,7 @@
 
 #include <toml++/toml.h>
 
+#include "base/descriptor.hpp"
 #include "policy/policy.hpp"
 #include "policy/words.hpp"
 
@@ -180,13 +181,6 @@ class reader {
 
 // ---- the file
 
-struct descriptor {
-  int number = -1;
-  ~descriptor() {
-    if (number >= 0) close(number);
-  }
-};
-
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
 /// A policy decides how a program's locks work, so whoever can write the file can change the program.
@@ -211,16 +205,16 @@ void refuse_strangers(const std::string& path, const struct stat& file) {
 
 std::string read_trusted(const std::string& path) {
   // Without O_NONBLOCK, opening a named pipe would block until there is a writer.
-  const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  const base::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat about{};
-  if (file.number < 0 || fstat(file.number, &about) != 0)
+  if (file.get() < 0 || fstat(file.get(), &about) != 0)
     refuse(path, std::string("cannot be read: ") + std::strerror(errno));
   if (!S_ISREG(about.st_mode)) refuse(path, "is no regular file; allowed: a policy file");
   refuse_strangers(path, about);
   std::string text;
   char part[65536];
   for (;;) {
-    const ssize_t got = read(file.number, part, sizeof part);
+    const ssize_t got = read(file.get(), part, sizeof part);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) return text;

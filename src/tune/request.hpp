@@ -36,7 +36,7 @@ struct tune_options {
 /// What to tune, and how.
 struct tune_request {
   base::words command;                          ///< the program with its arguments; empty: a workload
-  std::optional<metric> metric;                 ///< for a program
+  std::optional<tune::metric> metric;           ///< for a program
   std::optional<std::string> input;             ///< for a program: a file that each run reads
   std::optional<measure::bench_request> bench;  ///< the workload
   // For a program on a simulated machine:
@@ -44,7 +44,7 @@ struct tune_request {
   std::string machine_word;  ///< the user's name for it
   std::uint64_t seed = 1;    ///< of the first run
   question asked;
-  described described;
+  tune::described described;
 };
 
 /// `program`: what stands after "--"; empty without it. Throws bad_input.

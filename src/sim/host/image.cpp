@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/descriptor.hpp"
+#include "base/spawn.hpp"
 #include "sim/models/plain_text.hpp"
 
 namespace txsync::sim {
@@ -25,23 +26,10 @@ constexpr int model_file = 3;  ///< descriptors in the image
 constexpr int record_file = 4;
 constexpr int failure_status = 99;  ///< runtime/failure.hpp
 
-class descriptor {
- public:
-  explicit descriptor(int number) : number_(number) {
-    if (number < 0) throw image_error("cannot start a simulation: " + std::string(std::strerror(errno)));
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { close_now(); }
-  int number() const { return number_; }
-  void close_now() {
-    if (number_ >= 0) close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
+base::descriptor checked(int number) {
+  if (number < 0) throw image_error("cannot start a simulation: " + std::string(std::strerror(errno)));
+  return base::descriptor(number);
+}
 
 struct pipe_ends {
   int ends[2] = {-1, -1};
@@ -79,14 +67,6 @@ std::vector<std::string> environment_of(const image_request& request) {
   return list;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  list.reserve(words.size() + 1);
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 void write_model(const machine_model& model, int file) {
   const std::string text = to_plain_text(model);
   if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || lseek(file, 0, SEEK_SET) != 0) {
@@ -98,28 +78,26 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   std::vector<std::string> words{request.path};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = environment_of(request);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
+  base::spawned_files files;
   // Moved out of the way first, because the descriptors that the image gets may be these.
   constexpr int aside = 100;
-  posix_spawn_file_actions_adddup2(&actions, model, aside);
-  posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
+  files.give(model, aside);
+  files.give(records, aside + 1);
   if (request.runs_alone) {
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    files.open("/dev/null", O_RDONLY, STDIN_FILENO);
+    files.open("/dev/null", O_WRONLY, STDOUT_FILENO);
   }
-  if (request.captures_output) posix_spawn_file_actions_adddup2(&actions, messages, STDOUT_FILENO);
-  if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, aside, model_file);
-  posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);
-  posix_spawn_file_actions_addclose(&actions, aside);
-  posix_spawn_file_actions_addclose(&actions, aside + 1);
-  pid_t child = -1;
-  const int error = posix_spawn(&child, request.path.c_str(), &actions, nullptr, pointers(words).data(),
-                                pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw image_error("cannot start " + request.path + ": " + std::strerror(error));
-  return child;
+  if (request.captures_output) files.give(messages, STDOUT_FILENO);
+  if (!request.keeps_error_output) files.give(messages, STDERR_FILENO);
+  files.give(aside, model_file);
+  files.give(aside + 1, record_file);
+  files.close(aside);
+  files.close(aside + 1);
+  try {
+    return base::spawn(request.path, words, environment, files);
+  } catch (const std::system_error& error) {
+    throw image_error("cannot start " + request.path + ": " + std::strerror(error.code().value()));
+  }
 }
 
 /// Reads both pipes to their ends. False if a signal came first. Also false if nothing came for `patience_ms` and
@@ -153,13 +131,6 @@ void end_early(pid_t child, int records, int messages, std::string& record_text,
   kill(child, SIGTERM);
   (void)gather(records, messages, record_text, message_text, time_to_speak_ms, []() noexcept { return true; });
   kill(child, SIGKILL);
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 data_place read_place(std::istream& words) {
@@ -255,24 +226,24 @@ std::uint64_t image_result::number(const std::string& name) const {
 }
 
 image_result run_image(const image_request& request) {
-  const descriptor model(memfd_create("txsync-sim-model", MFD_CLOEXEC));
-  write_model(request.model, model.number());
+  const base::descriptor model = checked(memfd_create("txsync-sim-model", MFD_CLOEXEC));
+  write_model(request.model, model.get());
   const pipe_ends record_pipe;
   const pipe_ends message_pipe;
-  const descriptor records(record_pipe.ends[0]);
-  const descriptor messages(message_pipe.ends[0]);
-  descriptor records_in(record_pipe.ends[1]);
-  descriptor messages_in(message_pipe.ends[1]);
-  const pid_t child = spawn(request, model.number(), records_in.number(), messages_in.number());
-  records_in.close_now();
-  messages_in.close_now();
+  const base::descriptor records = checked(record_pipe.ends[0]);
+  const base::descriptor messages = checked(message_pipe.ends[0]);
+  base::descriptor records_in = checked(record_pipe.ends[1]);
+  base::descriptor messages_in = checked(message_pipe.ends[1]);
+  const pid_t child = spawn(request, model.get(), records_in.get(), messages_in.get());
+  records_in.reset();
+  messages_in.reset();
   std::string record_text;
   image_result result;
   constexpr int tenth_of_a_second_ms = 100;
-  const bool ended = gather(records.number(), messages.number(), record_text, result.messages,
+  const bool ended = gather(records.get(), messages.get(), record_text, result.messages,
                             request.stop != nullptr ? tenth_of_a_second_ms : -1, request.stop);
-  if (!ended) end_early(child, records.number(), messages.number(), record_text, result.messages);
-  const int status = wait_for(child);
+  if (!ended) end_early(child, records.get(), messages.get(), record_text, result.messages);
+  const int status = base::wait_for(child);
   read_records(record_text, result);
   if (!ended) throw image_error(result.failure.empty() ? "interrupted" : result.failure);
   if (WIFSIGNALED(status) && request.failure_is_a_result) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "object_file.hpp"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
+
+#include "base/spawn.hpp"
 
 namespace txsync::sim::toolchain {
 namespace {
@@ -135,24 +136,21 @@ std::string object_file::section_of(std::string_view symbol) const {
 }
 
 void each_line(const std::vector<std::string>& command, const std::function<void(std::string_view)>& line) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  base::spawned_files files;
+  files.give(ends[1], STDOUT_FILENO);
+  files.close(ends[0]);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (failed != 0) {
+  try {
+    child = base::spawn_found(command, files);
+  } catch (const std::system_error& error) {
+    close(ends[1]);
     close(ends[0]);
-    throw std::runtime_error(command[0] + " (Debian's binutils) cannot be started: " + std::strerror(failed));
+    throw std::runtime_error(command[0] +
+                             " (Debian's binutils) cannot be started: " + std::strerror(error.code().value()));
   }
+  close(ends[1]);
   FILE* out = fdopen(ends[0], "r");
   char* text = nullptr;
   std::size_t room = 0;
@@ -162,9 +160,7 @@ void each_line(const std::vector<std::string>& command, const std::function<void
   }
   free(text);
   fclose(out);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (status != 0) throw std::runtime_error(command[0] + " failed on " + command.back());
+  if (base::wait_for(child) != 0) throw std::runtime_error(command[0] + " failed on " + command.back());
 }
 
 std::vector<object_file> read_objects(const std::string& path, bool code) {

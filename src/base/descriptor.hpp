@@ -5,11 +5,9 @@
 
 #include <utility>
 
-#include <txsync_backend/name.hpp>
+namespace txsync::base {
 
-namespace txsync::inline TXSYNC_BACKEND::cache_server {
-
-/// A file descriptor that the destructor closes.
+/// A file descriptor that is closed at the end of its life.
 class descriptor {
  public:
   explicit descriptor(int number = -1) noexcept : number_(number) {}
@@ -18,15 +16,17 @@ class descriptor {
     std::swap(number_, other.number_);
     return *this;
   }
-  ~descriptor() {
-    if (number_ >= 0) close(number_);
-  }
+  ~descriptor() { reset(); }
 
+  /// -1 if it has none.
   int get() const noexcept { return number_; }
   bool ok() const noexcept { return number_ >= 0; }
+  void reset() noexcept {
+    if (number_ >= 0) close(std::exchange(number_, -1));
+  }
 
  private:
   int number_;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::cache_server
+}  // namespace txsync::base
