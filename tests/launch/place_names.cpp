@@ -11,8 +11,10 @@
 #include <filesystem>
 
 #include "launch/place_name.hpp"
+#include "symbols/symbols.hpp"
 
 namespace launch = txsync::launch;
+namespace symbols = txsync::symbols;
 namespace channel = txsync::channel;
 namespace fs = std::filesystem;
 
