@@ -24,6 +24,7 @@ TXSYNC = CC = ""
 # Of txsync's own commands; the text begins so.
 NOT_RUN = {
     "txsync lab all": "three minutes",
+    "txsync lab leveldb": "needs LevelDB, which integrations/leveldb-simulated.sh fetches and builds",
     "txsync explore": "all tests, an hour; with names of tests it is run",
 }
 # Commands of others, by the first word.
@@ -111,6 +112,7 @@ def unknown_to_dev(words):
     known = usage
     if words[1] == "bench" and len(words) > 2:
         if not re.search(rf"\b(?:bench_{words[2]}|txsync_bench\({words[2]}|NAME {words[2]})\b", text_of("benchmarks")) \
+                and not re.search(rf"\b{words[2]}\b", usage) \
                 and words[2] not in ("NAME", "COMMIT"):
             return words[2:3]
         known += text_of("benchmarks")
@@ -280,6 +282,8 @@ class Known(unittest.TestCase):
                     self.assertIn(f'"name": "{words[words.index("--preset") + 1]}"', text_of("CMakePresets.json"))
                 elif first.startswith("build/release/bin/"):
                     self.assertLessEqual(options_in(" ".join(words[1:])), options_in(text_of("src/cache_server/main.cpp")))
+                elif first.startswith("build/asan/bin/"):
+                    self.assertRegex(text_of("tests/*/CMakeLists.txt"), rf"txsync_tests?\({first.rpartition('/')[2]} ")
                 elif first not in ("txsync", "txsync-c++", "./shop"):
                     self.assertIn(first, OTHERS, "say why it is not run")
 

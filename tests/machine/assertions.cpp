@@ -51,7 +51,7 @@ TEST(assertions, unlock_of_a_free_mutex) { unlock_a_free_lock<mutex>(); }
 
 TEST(assertions, unlock_of_a_free_ticket_lock) {
   static ticket_lock lock;
-  EXPECT_DEATH(lock.unlock(), "this does not hold: the calling thread holds the lock, also behind its door");
+  EXPECT_DEATH(lock.unlock(), "this does not hold: the calling thread holds the lock, also behind the limiter");
 }
 
 TEST(assertions, second_unlock) {
