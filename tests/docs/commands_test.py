@@ -24,7 +24,7 @@ TXSYNC = CC = ""
 # Of txsync's own commands; the text begins so.
 NOT_RUN = {
     "txsync lab all": "three minutes",
-    "txsync lab leveldb": "needs LevelDB, which integrations/leveldb-simulated.sh fetches and builds",
+    "txsync lab leveldb-fillseq leveldb-fillrandom": "needs LevelDB, which integrations/leveldb-simulated.sh fetches and builds",
     "txsync explore": "all tests, an hour; with names of tests it is run",
 }
 # Commands of others, by the first word.
