@@ -29,7 +29,7 @@ std::string name_with_programs(const observe::site_record& site, bool is_said) {
 std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows) {
   TXSYNC_ASSERT(
       std::is_sorted(sites.begin(), sites.end(),
-                     [](const auto& one, const auto& other) { return one.totals.wait_ns > other.totals.wait_ns; }),
+                     [](const auto& one, const auto& other) { return one.all_wait_ns() > other.all_wait_ns(); }),
       "the sites with the longest waits come first");
   std::vector<site_row> all;
   std::map<std::string, std::size_t> rows_of;
