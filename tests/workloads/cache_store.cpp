@@ -62,7 +62,8 @@ class one_cache {
 
   c::answer ask(c::action what, std::string_view key, std::uint32_t expires = 0) {
     c::request asked{.what = what, .expires = expires};
-    return run(asked, c::item_key(key.data(), static_cast<unsigned>(key.size())));
+    // Not every action has a key: c::action::flush, for one.
+    return run(asked, key.empty() ? c::item_key() : c::item_key(key.data(), static_cast<unsigned>(key.size())));
   }
 
   /// What incr says, or -1, -2... for the answers that are none.
