@@ -42,7 +42,7 @@ std::uint64_t condition_variable::enter(mutex* guard) noexcept {
   // As many as each of the two counts can hold.
   static_assert(detail::waiter_limits().at_condition == waiters_bits && waiters_bits == leavers_bits / leaver);
   TXSYNC_ASSERT((without_parents_threads(state_.load(std::memory_order_relaxed)) & waiters_bits) == 0 ||
-                    guard_.load(std::memory_order_relaxed) == nullptr ||
+                    guard == nullptr || guard_.load(std::memory_order_relaxed) == nullptr ||
                     guard_.load(std::memory_order_relaxed) == guard,
                 "all concurrent waiters use the same mutex");
   // relaxed, both: published by the exchange below

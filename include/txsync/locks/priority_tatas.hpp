@@ -55,7 +55,6 @@ class TXSYNC_CAPABILITY("mutex") priority_tatas_lock {
   /// Forgets the ready waiters. Requires: the calling thread holds the lock, and no thread of this process waits in
   /// lock().
   void forget_ready() noexcept {
-    TXSYNC_ASSERT(is_held(), "the calling thread holds the lock whose waiters it forgets");
     ready_.store(0, std::memory_order_relaxed);  // relaxed: ordered by the lock
   }
 
