@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include <txsync/locks/futex_mutex.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/mutex.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
 
 namespace {
@@ -61,7 +61,7 @@ class bank {
   }
 
  private:
-  txsync::elided<txsync::futex_mutex> lock_{accounts_site};
+  txsync::elided<txsync::mutex> lock_{accounts_site};
   txsync::elided_condition_variable paid_in_;
   // Guarded by lock_.
   std::array<long, accounts> balances_{};

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <mutex>
 #include <txsync/speculate/elided_condition_variable.hpp>
-//@ #include <txsync/locks/futex_mutex.hpp>
+//@ #include <txsync/mutex.hpp>
 
 long balance = 100;
 
