@@ -14,7 +14,8 @@
 // error.
 //
 // The condition has no side effects, takes no lock and makes no system call. On the simulated machine its accesses cost
-// no time, have no effect on caches and attempts, and are no step of a schedule. So assertions change no simulated run.
+// no time, have no effect on caches and attempts, and are no step of a schedule. But the compiler may inline other
+// functions and lay out frames otherwise. So times and end hashes can differ from those of a build without assertions.
 //
 // In a hardware attempt the message's system call aborts the attempt. The assertion fails for good when the code runs
 // again without an attempt. In an always-abort attempt, which may see values that do not fit together, it thus has no
