@@ -22,12 +22,12 @@
 #include <txsync/machine/file.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "base/descriptor.hpp"
 #include "channel/channel.hpp"
 #include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 #include "observe/document/printable.hpp"
-#include "base/descriptor.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {

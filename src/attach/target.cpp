@@ -14,8 +14,8 @@
 #include <map>
 #include <sstream>
 
-#include "launch/folder.hpp"
 #include "base/descriptor.hpp"
+#include "launch/folder.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {

@@ -32,15 +32,16 @@ void spawned_files::close(int number) { posix_spawn_file_actions_addclose(&actio
 
 pid_t spawn(const std::string& path, words command, words environment, const spawned_files& files) {
   pid_t child = -1;
-  const int error = posix_spawn(&child, path.c_str(), files.get(), nullptr, pointers(command).data(),
-                                pointers(environment).data());
+  const int error =
+      posix_spawn(&child, path.c_str(), files.get(), nullptr, pointers(command).data(), pointers(environment).data());
   if (error != 0) throw std::system_error(error, std::generic_category());
   return child;
 }
 
 pid_t spawn_found(words command, const spawned_files& files) {
   pid_t child = -1;
-  const int error = posix_spawnp(&child, command.front().c_str(), files.get(), nullptr, pointers(command).data(), environ);
+  const int error =
+      posix_spawnp(&child, command.front().c_str(), files.get(), nullptr, pointers(command).data(), environ);
   if (error != 0) throw std::system_error(error, std::generic_category());
   return child;
 }

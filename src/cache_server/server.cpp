@@ -16,8 +16,8 @@
 
 #include <txsync/machine/assert.hpp>
 
-#include "cache_server/worker.hpp"
 #include "base/descriptor.hpp"
+#include "cache_server/worker.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 

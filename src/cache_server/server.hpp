@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cache_server/conversation.hpp"
 #include "base/descriptor.hpp"
+#include "cache_server/conversation.hpp"
 #include "cache_server/session.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {

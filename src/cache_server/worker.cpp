@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cache_server/server.hpp"
 #include "base/descriptor.hpp"
+#include "cache_server/server.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 

@@ -10,8 +10,8 @@
 
 #include <txsync/mutex.hpp>
 
-#include "cache_server/conversation.hpp"
 #include "base/descriptor.hpp"
+#include "cache_server/conversation.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 

@@ -25,10 +25,10 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "base/descriptor.hpp"
 #include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
-#include "base/descriptor.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <txsync/observe/counters.hpp>
 
-#include "channel/channel.hpp"
 #include "base/descriptor.hpp"
+#include "channel/channel.hpp"
 #include "observe/turns.hpp"
 #include "policy/packed.hpp"
 #include "preload/profile_area.hpp"

@@ -20,9 +20,9 @@
 
 #include <txsync/machine/cpu.hpp>
 
+#include "base/descriptor.hpp"
 #include "launch/executable.hpp"
 #include "launch/family.hpp"
-#include "base/descriptor.hpp"
 #include "launch/machine_load.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {

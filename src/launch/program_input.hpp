@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "launch/executable.hpp"  // cannot_start
 #include "base/descriptor.hpp"
+#include "launch/executable.hpp"  // cannot_start
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
