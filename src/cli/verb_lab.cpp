@@ -42,7 +42,7 @@ experiment_list asked_for(const words& ids, const std::string& programs) {
     if (one == nullptr) throw bad_input(unknown("experiment", id, allowed));
     if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input("'" + id + "' is given twice");
     const std::string complaint = one->whole_program ? simulate::complaint_of_programs(*one, programs) : "";
-    if (!complaint.empty()) throw bad_input("experiment " + id + ": " + complaint);
+    if (!complaint.empty()) throw bad_input(std::string("experiment ").append(id).append(": ").append(complaint));
     list.push_back(one);
   }
   return list;

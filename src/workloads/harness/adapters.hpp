@@ -17,6 +17,7 @@
 
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread_annotations.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
@@ -29,19 +30,19 @@ concept lockable_shared = requires(Lock& lock) {
 
 /// For locks with lock() and unlock(), and with lock_shared() if they have it. Inline, as a lock's own functions are if
 /// its author wants that. A call would store a return address, and the next atomic instruction would wait for that
-/// store.
+/// store. Not analysed by -Wthread-safety, since adapters for any lock have no capability of their own.
 template <class Lock>
 class lockable {
  public:
   struct slot {};
-  [[gnu::always_inline]] void lock(slot&) { lock_.lock(); }
-  [[gnu::always_inline]] void unlock(slot&) { lock_.unlock(); }
-  [[gnu::always_inline]] void lock_shared(slot&)
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void lock(slot&) { lock_.lock(); }
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void unlock(slot&) { lock_.unlock(); }
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void lock_shared(slot&)
     requires lockable_shared<Lock>
   {
     lock_.lock_shared();
   }
-  [[gnu::always_inline]] void unlock_shared(slot&)
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void unlock_shared(slot&)
     requires lockable_shared<Lock>
   {
     lock_.unlock_shared();
@@ -56,8 +57,8 @@ template <class Lock>
 class with_node {
  public:
   using slot = typename Lock::node;
-  [[gnu::always_inline]] void lock(slot& node) { lock_.lock(node); }
-  [[gnu::always_inline]] void unlock(slot& node) { lock_.unlock(node); }
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void lock(slot& node) { lock_.lock(node); }
+  [[gnu::always_inline]] TXSYNC_UNCHECKED void unlock(slot& node) { lock_.unlock(node); }
 
  protected:
   Lock lock_;
@@ -79,7 +80,7 @@ class warmed : public lockable<Warming> {
   using typename lockable<Warming>::slot;
   using lockable<Warming>::lock;
   template <class Warm>
-  void lock(slot&, const Warm& warm) {
+  TXSYNC_UNCHECKED void lock(slot&, const Warm& warm) {
     lockable<Warming>::lock_.lock(warm);
   }
 };
@@ -89,7 +90,7 @@ class warmed_with_node : public with_node<Warming> {
   using typename with_node<Warming>::slot;
   using with_node<Warming>::lock;
   template <class Warm>
-  void lock(slot& node, const Warm& warm) {
+  TXSYNC_UNCHECKED void lock(slot& node, const Warm& warm) {
     with_node<Warming>::lock_.lock(node, warm);
   }
 };
