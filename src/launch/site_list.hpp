@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <txsync_backend/name.hpp>
+
 #include "base/descriptor.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {

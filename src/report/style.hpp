@@ -2,6 +2,8 @@
 // The style and the script of the page.
 #pragma once
 
+#include <txsync_backend/name.hpp>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
 // In both colour schemes, colours have a contrast to their background of 4.5 for text and 3 for drawings. Lines also
