@@ -28,8 +28,8 @@ using experiments::driver_output;
 using experiments::experiment;
 using experiments::variant;
 
-std::string file_of(const experiment& of, const variant& curve, const std::string& folder) {
-  return (std::filesystem::path(folder) / of.whole_program->folder / curve.file).string();
+std::string file_of(const experiments::program& whole, const variant& curve, const std::string& folder) {
+  return (std::filesystem::path(folder) / whole.folder / curve.file).string();
 }
 
 std::string whole_file(const std::string& path) {
@@ -100,7 +100,7 @@ class program_curve {
       : of_(of),
         whole_(*of.whole_program),
         curve_(curve),
-        file_(file_of(of, curve, folder)),
+        file_(file_of(whole_, curve, folder)),
         seed_(seed),
         machine_(machine),
         symbols_(file_) {}
@@ -166,7 +166,7 @@ class program_curve {
       outputs.push_back(output);
     }
     experiments::add_runs(point, outputs);
-    if (set_up_) {
+    if (set_up_ && point.attempts) {
       subtract(*point.attempts, *set_up_);
       point.cycles.reset();  // they are those of the whole program
     }
@@ -182,7 +182,7 @@ class program_curve {
       std::string ignored;
       add_attempts(sum, run({of_.workload, 1, 0, seed_ + i}, ignored), 0);
     }
-    return *sum.attempts;
+    return sum.attempts.value_or(observe::attempt_record());
   }
 
   const experiment& of_;
@@ -205,13 +205,15 @@ std::string folder_of_programs() {
 }
 
 std::string complaint_of_programs(const experiment& of, const std::string& folder) {
-  const std::string advice = "; " + of.whole_program->built_by + " builds it, and --programs names the folder";
+  if (!of.whole_program) return {};
+  const experiments::program& whole = *of.whole_program;
+  const std::string advice = "; " + whole.built_by + " builds it, and --programs names the folder";
   for (const variant& curve : of.variants) {
-    const std::string file = file_of(of, curve, folder);
+    const std::string file = file_of(whole, curve, folder);
     std::error_code error;
-    if (!std::filesystem::exists(file, error)) return "there is no " + file + advice;
+    if (!std::filesystem::exists(file, error)) return std::string("there is no ").append(file).append(advice);
     const std::string complaint = sim::complaint_of_program(file);
-    if (!complaint.empty()) return file + " " + complaint + advice;
+    if (!complaint.empty()) return std::string(file).append(" ").append(complaint).append(advice);
   }
   return {};
 }
