@@ -15,6 +15,8 @@
 // Source: Hutchins, Ballman and Sutherland, "C/C++ Thread Safety Analysis", SCAM 2014.
 #pragma once
 
+#include <txsync/language.hpp>
+
 #if defined(__clang__)
 #define TXSYNC_THREAD_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 #else
