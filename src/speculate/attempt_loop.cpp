@@ -24,7 +24,7 @@ namespace {
 
 using machine::attempt_status;
 
-constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a held lock
+constexpr std::uint64_t min_wait_cycles = 64;  // between two looks at a held lock
 
 /// What the end of an attempt implies for the next one.
 failure failure_of(attempt_status status, const elision_policy& policy, const void* lock, held_test held) noexcept {
@@ -99,7 +99,7 @@ class retries {
         if (history_.futile_waits < elision_history::max_futile_waits) ++history_.futile_waits;
         return false;
       }
-      waiting.wait(shortest_wait);
+      waiting.wait(min_wait_cycles);
     }
     if (waited_ < policy_.max_wait) history_.futile_waits = 0;
     return true;
@@ -121,7 +121,7 @@ class retries {
   std::uint32_t used_ = 0;
   std::uint32_t hintless_;
   std::uint32_t times_busy_ = 0;
-  std::uint32_t pause_ = shortest_wait;
+  std::uint32_t pause_ = min_wait_cycles;
   std::uint64_t waited_ = 0;  ///< cycles
   failure why_ = failure::hopeless;
 };

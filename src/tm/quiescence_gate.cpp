@@ -14,7 +14,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint64_t shortest_wait = 64;  // cycles
+constexpr std::uint64_t min_wait_cycles = 64;
 
 // Between two looks whether others run transactions. So many cycles are enough to pay for the end of a bias.
 constexpr std::uint64_t max_look_interval_cycles = 4'000'000;
@@ -37,7 +37,7 @@ void wait_for(const seen_running& one) noexcept {
   txsync::detail::patient_spin waiting;
   while (still_runs(one)) {
     refuse_if_left_behind(*one.who);
-    waiting.wait(shortest_wait);
+    waiting.wait(min_wait_cycles);
   }
 }
 
@@ -67,7 +67,7 @@ void wait_for_biased(const seen_running& one, runner& biased) noexcept {
     refuse_if_left_behind(biased);
     // This may reach a later transaction of that thread, which it does not harm.
     if (machine::cycles() - start > patience_with_biased) biased.set_bound(0);
-    waiting.wait(shortest_wait);
+    waiting.wait(min_wait_cycles);
   }
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 using machine::attempt_status;
 
-constexpr std::uint64_t shortest_wait = 64;  // cycles
+constexpr std::uint64_t min_wait_cycles = 64;
 constexpr unsigned max_doublings = 6;
 // How often one block waits for serial transactions. They may follow each other for ever. Then the block goes on in
 // software, where it waits in line with them.
@@ -43,7 +43,7 @@ struct hardware_tries {
 void wait_until_not_excluded() noexcept {
   refuse_if_torn();
   txsync::detail::patient_spin waiting;
-  while (attempts_are_excluded()) waiting.wait(shortest_wait);
+  while (attempts_are_excluded()) waiting.wait(min_wait_cycles);
 }
 
 /// True: another attempt may help, and what had to be waited for is over.
@@ -66,7 +66,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   if ((why != abort_cause::conflict && !status.may_retry()) || --left == 0) return false;
   txsync::detail::jitter random(&me);
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
-  txsync::detail::pause_for(random.upto(shortest_wait << (made < max_doublings ? made : max_doublings)));
+  txsync::detail::pause_for(random.upto(min_wait_cycles << (made < max_doublings ? made : max_doublings)));
   return true;
 }
 

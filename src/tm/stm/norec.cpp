@@ -16,7 +16,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint64_t shortest_wait = 32;  // cycles
+constexpr std::uint64_t min_wait_cycles = 32;  // cycles
 
 /// The caller holds nothing that others need, so the wait may take long.
 std::uint64_t free_clock() noexcept {
@@ -25,7 +25,7 @@ std::uint64_t free_clock() noexcept {
     const std::uint64_t now = shared.clock.load();
     if (!is_owned(now)) return now;
     refuse_if_left_behind(owner_of(now));
-    waiting.wait(shortest_wait);
+    waiting.wait(min_wait_cycles);
   }
 }
 

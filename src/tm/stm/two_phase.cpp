@@ -27,7 +27,7 @@ namespace {
 
 using bits = std::atomic<std::uint64_t>;
 
-constexpr std::uint64_t shortest_wait = 32;  // cycles
+constexpr std::uint64_t min_wait_cycles = 32;  // cycles
 alignas(machine::pad_bytes) constinit std::atomic<std::uint64_t> next_timestamp{0};
 
 /// Where a thread says that it reads under an orec.
@@ -81,7 +81,7 @@ void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& 
     me.keeps_timestamp = true;
     restart(me, abort_cause::locked);
   }
-  waiting.wait(shortest_wait);
+  waiting.wait(min_wait_cycles);
 }
 
 void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t mask) {
