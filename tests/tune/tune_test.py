@@ -248,8 +248,8 @@ class Programs(Tune):
         self.assertEqual(self.document()["tune"]["reference"], str(policy))
 
     def starving(self, how, page):
-        """What tune found and printed. On a busy machine the C library's mutex may starve a thread, too, and tatas is not
-        refused beside it: then once more, three times at most."""
+        """What tune found and printed. On a busy machine the C library's mutex may starve a thread, too. Then tatas is not
+        refused beside it, and the run is repeated, three times at most."""
         for _ in range(3):
             # Of the time limit 40 % is for the whole program: four rounds of three runs.
             done = call("tune", "--rounds", "6", "--time", "14", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
