@@ -35,6 +35,12 @@ def call(*arguments, **options):
     return subprocess.run([TXSYNC, *map(str, arguments)], capture_output=True, text=True, timeout=110, **options)
 
 
+def starved_anyway(rounds):
+    """Whether some wait under the C library's mutex lasted over 100 ms in half of the rounds or more; on a busy machine it may.
+    No wait in a run of 400 ms is four times as long, which is one of the two ways to be refused."""
+    return 2 * sum(one["reference_max_wait_ns"] > 100e6 for one in rounds) >= len(rounds)
+
+
 class Tune(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -218,7 +224,7 @@ class Programs(Tune):
         done = call("tune", "--rounds", "6", "--candidates", "ticket,mutex", "--json", self.json, "--", PROGRAM, "realtime")
         self.assertEqual(done.returncode, 0, done.stderr)
         tune = self.document()["tune"]
-        self.assertIn("ticket", [one["candidate"] for one in tune["refused"]], done.stdout)
+        self.assertEqual(tune["refused"][0]["candidate"], "ticket", done.stdout)
         for one in tune["refused"]:  # the whole program, and where the tuner tries it at the one site
             self.assertIn("ticket", one["candidate"])
             self.assertEqual(one["reason"], "a thread with a real-time priority waited at (anonymous namespace)::hot in tuned_program, "
@@ -247,33 +253,25 @@ class Programs(Tune):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.document()["tune"]["reference"], str(policy))
 
-    def starving(self, how, page):
-        """What tune found and printed. On a busy machine the C library's mutex may starve a thread, too. Then tatas is not
-        refused beside it, and the run is repeated, three times at most."""
-        for _ in range(3):
-            # Of the time limit 40 % is for the whole program: four rounds of three runs.
-            done = call("tune", "--rounds", "6", "--time", "14", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            tune = self.document()["tune"]
-            if "tatas" in [one["candidate"] for one in tune["refused"]]:
-                break
-        return tune, done.stdout
-
     def test_a_policy_that_starves_a_thread_is_refused(self):
         page = self.folder / "page.html"
         for how in ("time", "asks"):
             with self.subTest(how=how):
-                tune, printed = self.starving(how, page)
-                # Candidates for the site may be refused, too, and tatas over the whole program or in the proof.
-                reasons = {one["candidate"]: one["reason"] for one in tune["refused"]}
-                self.assertIn("tatas", reasons, printed)
-                reason = reasons["tatas"]
+                for _ in range(3):
+                    # Of the time limit 40 % is for the whole program: four rounds of three runs.
+                    done = call("tune", "--rounds", "6", "--time", "14", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    tune = self.document()["tune"]
+                    if "refused" in tune["table"][1] or not starved_anyway(tune["table"][1]["fairness"]["rounds"]):
+                        break
+                self.assertEqual(tune["refused"][0]["candidate"], "tatas", done.stdout)
+                reason = tune["refused"][0]["reason"]
                 self.assertRegex(reason, r"a thread waited too long in|the slowest thread got under half of its share in")
                 self.assertRegex(reason, r"of \d rounds: .+ at .+, .+ under what you have")
-                row = next(one for one in tune["table"] if one["candidate"] == "tatas" and "refused" in one)
-                self.assertEqual(row["refused"], reason)
+                row = tune["table"][1]
+                self.assertEqual((row["candidate"], row["refused"]), ("tatas", reason))
                 self.assertGreater(2 * row["fairness"]["bad_rounds"], len(row["fairness"]["rounds"]))
-                self.assertIn(f"'tatas' was refused: {reason}.", printed)
+                self.assertIn(f"'tatas' was refused: {reason}.", done.stdout)
                 self.assertIn("was refused: " + reason.split(" at ")[0], page.read_text(encoding="utf-8"))
                 self.assertFalse(tune["proven"] and tune["winner"] == "tatas")
 
