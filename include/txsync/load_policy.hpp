@@ -9,8 +9,9 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
-/// Reads a policy file, and sets the policy of each site that it names (site::set_policy()). If no lock has used a site
-/// yet, the site gets its policy at the first use. Whatever the file does not set stays as it is.
+/// Reads a policy file, and sets the policy of the program's named sites (site::set_policy()). What `[default]` sets
+/// applies to all of them; `[site."NAME"]` goes before it. If no lock has used a site yet, the site gets its policy at
+/// the first use. Whatever the file does not set stays as it is.
 ///
 /// `name_or_file`: a file, or a name that `txsync list policies` prints, as for `txsync run --policy`. If a file has
 /// such a name, write ./NAME. The file must belong to the user or to root. Nobody else may have the right to write to
@@ -28,7 +29,10 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 ///  1. `txsync run --policy` and `txsync tune`, whose launcher is asked for each site;
 ///  2. the last call of load_policy();
 ///  3. the file or name in the environment variable TXSYNC_POLICY, which is read when the library is loaded;
-///  4. the program's own calls of set_policy().
+///  4. what set_policy() has set before.
+///
+/// This is decided when a site is first used, and at each load_policy(). A set_policy() after that replaces the site's
+/// policy, whoever has set it.
 ///
 /// TXSYNC_POLICY is ignored in set-user-ID programs. If the policy that it names cannot be read, the library prints one
 /// line with the reason on the standard error, and changes nothing.

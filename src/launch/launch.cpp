@@ -20,6 +20,7 @@
 #include "launch/child.hpp"
 #include "launch/diagnostics.hpp"
 #include "launch/folder.hpp"
+#include "launch/policy_remarks.hpp"
 #include "launch/profile_reader.hpp"
 #include "launch/program_input.hpp"
 #include "launch/sampler.hpp"
@@ -223,8 +224,20 @@ class counted_launch {
     } else if (!is_counting(settings_.policies)) {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
-      into.remarks.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
+      into.remarks.emplace_back(
+          "nothing was counted: the program took no pthread lock, and no lock of a named site that is counted (an "
+          "elided lock is, where hardware transactions work)");
     }
+  }
+
+  /// Only if the library was in the program, so that all sites are known.
+  void put_remarks_on_policy(result& into) {
+    if (into.processes == 0) return;
+    std::vector<known_site> known;
+    for (const site_resolver::site& one : resolver_.sites())
+      known.push_back({one.place.name, to_string(one.kind), one.heeded});
+    for (std::string& one : policy_remarks(settings_.policies, known, machine::htm()))
+      into.remarks.push_back(std::move(one));
   }
 
   void put_remarks_on_threads(result& into) {
@@ -265,6 +278,7 @@ class counted_launch {
   void put_remarks(result& into) {
     put_remark_on_names(into);
     put_remark_on_nothing(into);
+    put_remarks_on_policy(into);
     put_remarks_on_others(into);
     put_remarks_on_threads(into);
     put_remarks_on_room(into);

@@ -45,7 +45,7 @@ inline void forget_attempt_counters() noexcept {
 }
 
 /// One of this many sections is timed, to estimate the time that aborted attempts lose.
-inline constexpr std::uint32_t timing_period = 16;
+inline constexpr std::uint32_t timing_period = 32;
 
 /// A hash of the number of a site's attempts (multiplicative; Knuth, vol. 3, 6.4). Actions taken when it is small
 /// happen at varying distances, so that they do not coincide with a pattern of the program. They are as frequent if
@@ -68,18 +68,18 @@ struct timing_draw {
   bool times_last;
 };
 constexpr timing_draw draw_timing(std::uint64_t seed, std::uint32_t max) noexcept {
-  static_assert(timing_period == 16);  // four bits decide about one section
-  constexpr std::uint32_t digits = 16;
-  constexpr std::uint64_t ones = 0x1111'1111'1111'1111u;
+  static_assert(timing_period == 32);  // five bits decide about one section
+  constexpr std::uint32_t digits = 12;
+  constexpr std::uint64_t ones = 0x0084'2108'4210'8421u;  // the lowest bit of each of them
   for (std::uint32_t before = 0; before < max; before += digits) {
     // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
     std::uint64_t bits = seed += 0x9E37'79B9'7F4A'7C15u;
     bits = (bits ^ bits >> 30) * 0xBF58'476D'1CE4'E5B9u;
     bits = (bits ^ bits >> 27) * 0x94D0'49BB'1331'11EBu;
     bits ^= bits >> 31;
-    const std::uint64_t zero_digits = ~(bits | bits >> 1 | bits >> 2 | bits >> 3) & ones;
+    const std::uint64_t zero_digits = ~(bits | bits >> 1 | bits >> 2 | bits >> 3 | bits >> 4) & ones;
     if (zero_digits == 0) continue;
-    const auto first = before + 1 + static_cast<std::uint32_t>(std::countr_zero(zero_digits)) / 4;
+    const auto first = before + 1 + static_cast<std::uint32_t>(std::countr_zero(zero_digits)) / 5;
     return first <= max ? timing_draw{first, true} : timing_draw{max, false};
   }
   return {max, false};

@@ -67,6 +67,14 @@ std::string to_string(packed choices) {
   return text;
 }
 
+std::uint32_t followed_parts(std::string_view kind, std::uint32_t heeded) noexcept {
+  using parts = packed::parts;
+  if (kind == "named") return heeded;
+  if (kind == "mutex") return parts::lock | parts::elision | parts::warm_up;
+  if (kind == "rwlock") return parts::rwlock | parts::elision;
+  return kind == "spinlock" ? parts::spinlock : 0;
+}
+
 packed policy_set::find(std::string_view site) const {
   const auto or_else = [](packed first, packed second) {
     if (first.lock == lock_kind::unsaid) first.lock = second.lock;

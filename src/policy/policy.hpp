@@ -36,6 +36,10 @@ const char* to_string(openmp_kind kind) noexcept;
 /// "lock=tatas elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true", without fields that are `unsaid`.
 std::string to_string(packed choices);
 
+/// The parts of its policy (packed::parts) that a site's locks follow. `kind`: observe::site_record::kind. The locks of a
+/// "named" site have said so themselves: `heeded`.
+std::uint32_t followed_parts(std::string_view kind, std::uint32_t heeded) noexcept;
+
 /// A default, and the exceptions of single sites.
 struct policy_set {
   packed defaults = built_in;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -62,5 +63,17 @@ template <>
 struct words_of<warm_up_kind> {
   static constexpr auto all = words_of_presets<warm_up_kind>();
 };
+
+/// Calls `call` with each key of policy files ("lock"), the table of its words and the member of `packed`, for those
+/// parts.
+template <class Function>
+void for_parts(std::uint32_t which, Function&& call) {
+  using parts = packed::parts;
+  if ((which & parts::lock) != 0) call("lock", words_of<lock_kind>::all, &packed::lock);
+  if ((which & parts::rwlock) != 0) call("rwlock", words_of<rwlock_kind>::all, &packed::rwlock);
+  if ((which & parts::spinlock) != 0) call("spinlock", words_of<spinlock_kind>::all, &packed::spinlock);
+  if ((which & parts::elision) != 0) call("elision", words_of<elision_kind>::all, &packed::elision);
+  if ((which & parts::warm_up) != 0) call("warm_up", words_of<warm_up_kind>::all, &packed::warm_up);
+}
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::policy

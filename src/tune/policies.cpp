@@ -11,27 +11,6 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
-using parts = policy::packed::parts;
-
-/// The parts of its policy that the locks of a site use. The locks of a named site have said so.
-std::uint32_t parts_of(const std::string& object, std::uint32_t heeded) {
-  if (object == "named") return heeded;
-  if (object == "mutex") return parts::lock | parts::elision | parts::warm_up;
-  if (object == "rwlock") return parts::rwlock | parts::elision;
-  return object == "spinlock" ? parts::spinlock : 0;
-}
-
-/// Calls `call` with each key of policy files ("lock") and the table of its words, for those parts.
-template <class Function>
-void for_parts(std::uint32_t which, Function&& call) {
-  using policy::packed;
-  if ((which & parts::lock) != 0) call("lock", policy::words_of<policy::lock_kind>::all, &packed::lock);
-  if ((which & parts::rwlock) != 0) call("rwlock", policy::words_of<policy::rwlock_kind>::all, &packed::rwlock);
-  if ((which & parts::spinlock) != 0) call("spinlock", policy::words_of<policy::spinlock_kind>::all, &packed::spinlock);
-  if ((which & parts::elision) != 0) call("elision", policy::words_of<policy::elision_kind>::all, &packed::elision);
-  if ((which & parts::warm_up) != 0) call("warm_up", policy::words_of<policy::warm_up_kind>::all, &packed::warm_up);
-}
-
 /// Whether a kind is tried although nobody named it. Strict order serves only when threads are no more than cores. The
 /// papers' spin locks may starve a thread, and readers that wait for each other inside a mutex hang. Of elision and of
 /// warm-up only txsync's own policy is tried, if the machine supports it and the site has a lock of ours.
@@ -50,7 +29,7 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
 std::vector<std::string> others(const observe::site_record& site, policy::packed present, offered_attempts machine) {
   const std::string& object = site.kind;
   std::vector<std::string> list;
-  for_parts(parts_of(object, site.heeded), [&](const char* key, const auto& words, auto member) {
+  policy::for_parts(policy::followed_parts(object, site.heeded), [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, kind] : words) {
       const std::string text = std::string(key) + "=" + word;
       if (kind != present.*member && is_tried(object, text, present, machine)) list.push_back(text);
@@ -61,7 +40,7 @@ std::vector<std::string> others(const observe::site_record& site, policy::packed
 
 /// Puts "lock=ticket" into the choices.
 void apply(const std::string& kind, policy::packed& choices) {
-  for_parts(~std::uint32_t{0}, [&](const char* key, const auto& words, auto member) {
+  policy::for_parts(~std::uint32_t{0}, [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, meaning] : words) {
       if (std::string(key) + "=" + word == kind) choices.*member = meaning;
     }

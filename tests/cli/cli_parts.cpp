@@ -203,7 +203,7 @@ TEST(site_table, says_what_became_of_attempts) {
   const std::string text = printed(
       [&](std::FILE* file) { cli::print_site_table(file, "", {{"", &bank}, {"", &transfer}, {"", &plain}}, 10); });
   const std::size_t table =
-      text.find("critical sections and atomic blocks as hardware transactions (lost: one section in 16 is timed)\n");
+      text.find("critical sections and atomic blocks as hardware transactions (lost: one section in 32 is timed)\n");
   ASSERT_NE(table, std::string::npos) << text;
   EXPECT_NE(text.find("        1200        75.0          100           40        2.000 (0.100)  bank; conflict 15.0 %, "
                       "lock-busy 10.0 %\n",

@@ -113,7 +113,7 @@ class Report(Pages):
         page, text = self.page(samples.SAMPLES["run"]())
         self.assertIn("Critical sections and atomic blocks as hardware transactions", page.texts["h3"])
         self.assertRegex(text, r"<td>conflict 20 %, lock-busy 5(\.0)? %</td>")
-        self.assertIn("estimated from one section in 16, with its standard error", text)
+        self.assertIn("estimated from one section in 32, with its standard error", text)
         _, without = self.page(samples.SAMPLES["tune"]())
         self.assertNotIn("Critical sections and atomic blocks as hardware transactions", without)
 

@@ -120,7 +120,7 @@ TEST_F(BlockCounts, TheTimeOfAbortedAttemptsIsEstimated) {
   script.on_begin_by_default(plan::aborts(conflict));
   blocks(3'200);
   const observe::attempt_totals seen = since().attempts;
-  EXPECT_NEAR(static_cast<double>(seen.lost_samples), 200, 40);
+  EXPECT_NEAR(static_cast<double>(seen.lost_samples), 100, 30);
   EXPECT_GT(seen.lost_ns, 0u);
   EXPECT_LT(32 * std::sqrt(static_cast<double>(seen.lost_variance)), static_cast<double>(seen.lost_ns));
 }

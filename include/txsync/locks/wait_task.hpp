@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <txsync/export.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
@@ -44,7 +45,8 @@ class [[deprecated("wait_task")]] pastime : public wait_task {
  public:
   using spent = result;
   virtual spent spend(const lock_wait& wait) noexcept = 0;
-  result run_once(const lock_wait& wait) noexcept final { return spend(wait); }
+  /// Not inline: where locks call a task, GCC would compare it with this one first.
+  TXSYNC_EXPORT result run_once(const lock_wait& wait) noexcept final;
 
  protected:
   ~pastime() = default;

@@ -31,7 +31,7 @@ struct attempt_totals {
   /// Exact: critical sections that took the lock after aborted attempts, and blocks that continued in software after
   /// them.
   std::uint64_t failed = 0;
-  /// The time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.
+  /// The time that aborted attempts took, rollback included. Estimated: about one section in 32 is timed.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_samples = 0;   ///< timed sections with an aborted attempt
   std::uint64_t lost_variance = 0;  ///< of lost_ns, in units of 1024 ns^2: its standard error is 32 times the root

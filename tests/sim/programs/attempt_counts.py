@@ -71,7 +71,7 @@ class AttemptCounts(Counts):
                 lost_s = point["cycles"]["aborted"] / point["cycles"]["total"] * point["values"][0] * point["threads"]
                 # The machine counts from the begin to the abort; the program's clock sees begin, rollback and clock, too.
                 error_s = 3 * counted["lost_error_ns"] / 1e9
-                # One section in 16 is timed: of few that abort it may be none.
+                # One section in 32 is timed: of few that abort it may be none.
                 if point["attempts"] - point["commits"] >= 160:
                     self.assertGreater(counted["lost_ns"] / 1e9 + error_s, lost_s)
                 self.assertLess(counted["lost_ns"] / 1e9 - error_s, 4 * lost_s)
