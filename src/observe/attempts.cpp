@@ -38,7 +38,7 @@ bool add_commits(site& the_site, const commits_left& left) noexcept {
     // Written only if it changes, because the attempts of all threads read the line. relaxed: see the declaration.
     if (where_commits_are_left.load(std::memory_order_relaxed) != &left)
       where_commits_are_left.store(&left, std::memory_order_relaxed);
-    mine = {counters_here(detail::counted_id(the_site)), 1, false};
+    mine = {.counters = counters_here(detail::counted_id(the_site)), .drawn = 1};
   }
   if (mine.counters == nullptr) {
     left.set(1);
@@ -46,8 +46,9 @@ bool add_commits(site& the_site, const commits_left& left) noexcept {
   }
   const std::uint64_t attempts = mine.counters->begun.add(mine.drawn);
   const bool times = is_first ? times_next(attempts) : mine.times_next;
-  const std::uint64_t max = std::min<std::uint64_t>(1 + attempts / min_counted_for_one_apart, max_commits_apart);
-  const timing_draw next = draw_timing(attempts, static_cast<std::uint32_t>(max));
+  mine.added = static_cast<std::uint16_t>(std::min<std::uint32_t>(mine.added + mine.drawn, 0xFFFF));
+  const std::uint32_t max = std::min(1 + mine.added / min_counted_for_one_apart, max_commits_apart);
+  const timing_draw next = draw_timing(attempts, max);
   left.set(next.sections);
   mine.drawn = next.sections;
   mine.times_next = next.times_last;

@@ -26,6 +26,7 @@ extern constinit std::atomic<const commits_left*> where_commits_are_left;
 struct own_commits {
   attempt_counters* counters = nullptr;  // of the site at which it counts; null: the next add_commits() looks for them
   std::uint32_t drawn = 0;               // what was left at the last add()
+  std::uint16_t added = 0;               // by add_commits(), since it last looked for the counters; no more than 65535
   bool times_next = false;               // whether to time the section after the last commit that is left
 
   void add() noexcept {
@@ -56,10 +57,11 @@ constexpr bool times_next(std::uint64_t attempts) noexcept {
   return hash_of_attempts(attempts) < ~std::uint64_t{0} / timing_period;
 }
 
-/// The largest number of commits that a thread counts before it adds them. It is also at most 1 + n/32, where n is the
-/// count of its block at the site. Some ends of threads or processes go unnoticed; commits not added by then are lost.
+/// The largest number of commits that a thread counts before it adds them. It is also at most 1 + n/32, where n is what
+/// the thread has added since it last changed the site. Some ends of threads or processes go unnoticed; commits not
+/// added by then are lost. So of a thread's sections at a site at most one in 32 is lost, and of few none.
 inline constexpr std::uint32_t max_commits_apart = 64;
-inline constexpr std::uint64_t min_counted_for_one_apart = 32;
+inline constexpr std::uint32_t min_counted_for_one_apart = 32;
 
 /// A draw for sections that are timed with a chance of one in timing_period each, independent of earlier draws. It says
 /// how many sections there are until the first timed one, or `max` if none of them is timed.

@@ -474,7 +474,8 @@ int destroy(condition_state& condition) noexcept {
       if ((one->state.load(std::memory_order_relaxed) & ~asleep) == waiting) return EBUSY;
   }
   // Threads that were told or gave up may be on their way out. acquire pairs with the release in done_with()
-  while (condition.users.load(std::memory_order_acquire) != 0) machine::sleep_ns(20'000);
+  for (detail::doubling naps_ns(20'000, 1'000'000); condition.users.load(std::memory_order_acquire) != 0;)
+    machine::sleep_ns(naps_ns.next());
   return 0;
 }
 

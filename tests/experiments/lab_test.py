@@ -147,8 +147,8 @@ class Lab(unittest.TestCase):
         _, made, _ = lab("shore-mt-occ-rwlock-apart")
         at = {name: curve(made["shore-mt-occ-rwlock-apart"], name) for name in ("pthread rwlock", "pthread rwlock, RTM")}
         self.assertGreater(at["pthread rwlock, RTM"][100 * 33], 1.2 * at["pthread rwlock"][100 * 33])
-        # In runs of this length an interrupt ends an attempt. Its section takes the lock, and every section that finds
-        # it held does so, too. Whether that happens in the lab's runs, an eighth as long, depends on the seed.
+        # In runs of this length an interrupt ends an attempt, or one writes too much. Its section takes the lock, and
+        # every section that finds it held does so, too. Whether that happens in the lab's runs, an eighth as long, depends on the seed.
         for seed in ("1", "2"):
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder) / "sim.json"
@@ -159,7 +159,8 @@ class Lab(unittest.TestCase):
                 points = {point["subject"]: point for point in json.loads(file.read_text())["points"]}
                 elided = points["glibc_counting_rwlock"]
                 self.assertGreater(elided["aborts"]["lock-busy"], elided["attempts"] / 8)
-                self.assertLess(elided["aborts"]["interrupt"], 10)
+                first = elided["aborts"].get("interrupt", 0) + elided["aborts"].get("capacity-write", 0)
+                self.assertIn(first, range(1, 10))
                 # Twelve times as fast as the plain lock while nobody has it.
                 self.assertLess(elided["values"][0], 3 * points["counting_rwlock"]["values"][0])
 

@@ -211,6 +211,18 @@ TEST_F(AttemptCounts, OfThreadsThatHaveEndedToo) {
   EXPECT_EQ(since().attempts.commits, 7u);
 }
 
+/// Its block was another thread's, which counted many. Ends of threads go unnoticed in unmodified programs.
+TEST_F(AttemptCounts, OfAThreadWithFewSectionsNoneIsMissing) {
+  elided<tatas_lock> lock(counted_place);
+  std::thread([&] { sections(lock, 10'000); }).join();
+  std::thread([&] {
+    sections(lock, 3);
+    EXPECT_EQ(since().attempts.commits, 10'003u);
+    sections(lock, 20);
+    EXPECT_EQ(since().attempts.commits, 10'023u);
+  }).join();
+}
+
 TEST_F(AttemptCounts, OfAThreadThatRunsSomeMayBeMissing) {
   elided<tatas_lock> lock(counted_place);
   std::atomic<bool> has_run{false};
