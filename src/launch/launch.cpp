@@ -225,8 +225,9 @@ class counted_launch {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
       into.remarks.emplace_back(
-          "nothing was counted: the program took no pthread lock, and no lock of a named site that is counted (an "
-          "elided lock is, where hardware transactions work)");
+          "nothing was counted: the program took no lock of pthread, and none of a named site; elided locks are "
+          "counted "
+          "where hardware transactions work");
     }
   }
 

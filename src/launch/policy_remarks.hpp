@@ -24,7 +24,7 @@ struct known_site {
 ///  - sites that the policy names and the program did not ask for;
 ///  - parts of a site's policy that its locks do not follow;
 ///  - elision and warm-up where the machine has no such attempts, and elision of locks that stay the C library's.
-/// Only what a policy file says of a site by its name is compared with that site's locks: a default is meant for those
+/// Only what a policy file says of a site by its name is compared with that site's locks. A default is meant for the
 /// locks that follow it. At most eight sites are named for each reason.
 std::vector<std::string> policy_remarks(const policy::policy_set& policies, const std::vector<known_site>& known,
                                         const machine::htm_capability& machine);

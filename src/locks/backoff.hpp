@@ -160,8 +160,8 @@ class patient_spin {
     return way_ == way::yields;
   }
 
-  /// Twice as long each time. Where it takes the kernel longer to set a timer than the nap lasts, as in some virtual
-  /// machines, threads of lower priority do not run between two short naps on the same CPU. One of them may be the holder.
+  /// Twice as long each time. In some virtual machines the kernel takes longer to set a timer than a short nap lasts.
+  /// Threads of lower priority on the same CPU, perhaps the holder, then do not run between two short naps.
   std::uint64_t realtime_nap_ns() noexcept {
     const std::uint64_t length = min_realtime_nap_ns << doublings_;
     if (doublings_ < max_realtime_doublings) ++doublings_;

@@ -185,7 +185,7 @@ TEST(Launches, NoticesAreSentences) {
 
 TEST(Launches, WhyNothingWasCounted) {
   EXPECT_NE(remarks(run({"nothing"})).find("no process of the program loaded"), std::string::npos);
-  EXPECT_NE(remarks(run({"open"})).find("took no pthread lock"), std::string::npos);
+  EXPECT_NE(remarks(run({"open"})).find("took no lock of pthread"), std::string::npos);
   launch::options what = of({"open"});
   what.policies.defaults.counting = false;
   EXPECT_NE(remarks(launch::launch(what)).find("counting = false"), std::string::npos);
