@@ -135,7 +135,7 @@ struct block_owner {
 /// The first bytes of the file.
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 8;
+  static constexpr std::uint32_t current_version = 9;
   static constexpr unsigned site_requests_at_once = 16;
   static constexpr unsigned max_diagnostics = 128;
   static constexpr unsigned starts_at_once = 16;
@@ -177,6 +177,9 @@ struct head {
   /// For each block that was given out: its owner (block_owner). 0: nobody counts in it now, and the next process may.
   /// Its counts stay.
   std::atomic<std::uint32_t> block_owners[max_blocks] = {};
+  /// By the number of a site whose locks are pthread's: policy::packed, written before the first answer with the number.
+  /// 0: there was none. Read for a lock in memory that processes share, if another process has asked for its site.
+  std::atomic<std::uint32_t> site_policies[max_sites + 1] = {};
 };
 
 /// The longest name of a site that is sent; a longer one is cut.

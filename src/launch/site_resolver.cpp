@@ -122,6 +122,8 @@ void site_resolver::answer(site_request& request, std::uint32_t state) {
     if (request.site != 0) sites_[request.site - 1].heeded |= request.heeded;
   } else {
     request.policy = policies_.find(name).word();
+    // relaxed: the release below publishes it; the same for all places of the site
+    if (request.site != 0) channel_.head().site_policies[request.site].store(request.policy, std::memory_order_relaxed);
   }
   // release: the asker reads the answer after it has seen this. The exchange fails if the asker has given up.
   if (request.state.compare_exchange_strong(state, state - site_request::asked + site_request::answered,

@@ -92,16 +92,37 @@ bool needs_site(const policy::packed& policy) noexcept {
          (wants_warm_up(policy) && machine::htm().always_abort);
 }
 
-lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
+namespace {
+
+/// By the policy alone, whatever lock of the site comes first. Each process makes its own choices, and a lock in memory
+/// that they share has to be the same lock for all of them. Where a policy says `libc`, the site's mutexes are not
+/// elided; its reader-writer locks do not heed the word.
+site_choices choices_by(const policy::packed& policy) noexcept {
+  return {detail::algorithm_of(policy.lock), wants_elision(policy) && machine::htm().attempts,
+          wants_warm_up(policy) && machine::htm().always_abort};
+}
+
+}  // namespace
+
+site_choices choices_anew(std::uint32_t number) noexcept {
+  leave_attempt();  // memory is mapped below
+  machine::fence();  // pairs with the release of the thread that has decided the lock: the site's policy
+  const policy::packed policy = policy_of_site(number);
+  const site_choices choices = choices_by(policy);
+  if (make_speculating(number, choices, policy)) return choices;
+  return {choices.under, false, false};
+}
+
+lock_tag decide(const site_answer& answer, std::int32_t kind, bool may_be_libcs) noexcept {
   const policy::packed& policy = answer.policy;
-  const algorithm lock_algorithm = plain_lock(policy, kind);
+  algorithm lock_algorithm = plain_lock(policy, kind);
+  if (lock_algorithm == algorithm::libc && !may_be_libcs) lock_algorithm = algorithm::futex;
   const bool is_libcs = lock_algorithm == algorithm::libc;
   // An attempt has no owner. Error-checking mutexes and the check of the lock order need one.
   const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
   if (!wants_owner && (kind & mutex_state::foreign_bits) == 0) {
-    const bool elides = wants_elision(policy) && !is_libcs && machine::htm().attempts;
-    const bool warms = wants_warm_up(policy) && machine::htm().always_abort;
-    if ((elides || warms) && make_speculating(answer.site, {lock_algorithm, elides, warms}, policy)) {
+    const site_choices choices = choices_by(policy);
+    if (((choices.elides && !is_libcs) || choices.warms) && make_speculating(answer.site, choices, policy)) {
       return {policy.counting ? algorithm::by_role : algorithm::by_role_uncounted, answer.site};
     }
   }
@@ -109,22 +130,22 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
 }
 
 algorithm lock_under(lock_tag tag) noexcept {
-  return tag.has_role() ? speculating_site_of(tag.role()).choices().under : tag.lock_algorithm();
+  return tag.has_role() ? choices_of(tag.role()).under : tag.lock_algorithm();
 }
 
 /// Not within an elided critical section: it would end that.
 site* runs_ahead_by(lock_tag tag) noexcept {
   if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
-  speculating_site& speculating = speculating_site_of(tag.role());
-  return speculating.choices().warms && !warm_up_is_off(speculating.lock_site) ? &speculating.lock_site : nullptr;
+  if (!choices_of(tag.role()).warms) return nullptr;
+  site& lock_site = speculating_site_of(tag.role()).lock_site;
+  return warm_up_is_off(lock_site) ? nullptr : &lock_site;
 }
 
 void runs_ahead_of(const mutex_state& mutex) noexcept { waited_for = &mutex; }
 
 void count_for_trials(lock_tag tag) noexcept {
-  if (!tag.has_role()) return;
-  const speculating_site& speculating = speculating_site_of(tag.role());
-  if (speculating.choices().warms) detail::count_warm_section(speculating.lock_site, false);
+  if (tag.has_role() && choices_of(tag.role()).warms)
+    detail::count_warm_section(speculating_site_of(tag.role()).lock_site, false);
 }
 
 bool try_acquire(mutex_state& mutex, algorithm lock_algorithm) noexcept {
@@ -158,15 +179,13 @@ void release(mutex_state& mutex, algorithm lock_algorithm) noexcept {
 }
 
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& speculating = speculating_site_of(tag.role());
-  return detail::enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
-                              detail::held_as(speculating.choices().under));
+  return detail::enter_elided(speculating_site_of(tag.role()).lock_site, &mutex.word, latch_mode::exclusive,
+                              detail::held_as(lock_under(tag)));
 }
 
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  speculating_site& speculating = speculating_site_of(tag.role());
-  return detail::try_enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
-                                  detail::held_as(speculating.choices().under));
+  return detail::try_enter_elided(speculating_site_of(tag.role()).lock_site, &mutex.word, latch_mode::exclusive,
+                                  detail::held_as(lock_under(tag)));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

@@ -22,16 +22,24 @@ bool wants_elision(const policy::packed& policy) noexcept;
 /// Whether locks under the policy need their site's number: they are counted there, or learn there how to speculate.
 bool needs_site(const policy::packed& policy) noexcept;
 
-/// What kind of lock a lock of the site is. `kind`: that of a pthread_mutex_t.
-lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept;
+/// What kind of lock a lock of the site is. `kind`: that of a pthread_mutex_t. Never the C library's, unless `may_be_libcs`.
+lock_tag decide(const site_answer& answer, std::int32_t kind, bool may_be_libcs = true) noexcept;
+
+/// Out of line, for a site that this process does not know.
+site_choices choices_anew(std::uint32_t number) noexcept;
+/// The choices for a lock whose tag has a role. All processes that use the lock make the same, except for what their
+/// machine can do. `number`: the role.
+inline site_choices choices_of(std::uint32_t number) noexcept {
+  site_choices known{};
+  return get_choices(number, known) ? known : choices_anew(number);
+}
 
 /// The lock itself: what is taken if no attempt runs in its place.
 algorithm lock_under(lock_tag tag) noexcept;
 
 /// Whether the C library's functions take it. Its waiters may run ahead even so.
 inline bool is_left_to_libc(lock_tag tag) noexcept {
-  return tag.lock_algorithm() == algorithm::libc ||
-         (tag.has_role() && speculating_site_of(tag.role()).choices().under == algorithm::libc);
+  return tag.lock_algorithm() == algorithm::libc || (tag.has_role() && choices_of(tag.role()).under == algorithm::libc);
 }
 
 /// Called before a critical section that takes the lock: trials of warm-up count these.

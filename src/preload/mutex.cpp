@@ -70,7 +70,9 @@ lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   if (bits != 0) return lock_tag(bits);
   const lock_tag decided = decide_mutex(mutex, call);
   detail::forget_left(&mutex.word.queue, so_far);
-  if (mutex.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_relaxed)) return decided;
+  // release pairs with the fence in choices_anew(), perhaps of another process
+  if (mutex.tag.compare_exchange_strong(bits, decided.bits(), std::memory_order_release, std::memory_order_relaxed))
+    return decided;
   return lock_tag(bits);
 }
 
@@ -157,7 +159,7 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 /// An attempt does not write the owner, or all attempts would conflict.
 bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.has_role() && speculating_site_of(tag.role()).choices().elides && !runs_ahead() && !is_callers(mutex);
+  return tag.has_role() && choices_of(tag.role()).elides && !runs_ahead() && !is_callers(mutex);
 }
 
 bool is_recursive(const mutex_state& mutex) noexcept {

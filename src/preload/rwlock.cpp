@@ -28,17 +28,15 @@ namespace {
 
 /// The tag of a mutex in the lock's place.
 lock_tag decide_as_mutex(const site_answer& answer) noexcept {
-  policy::packed policy = answer.policy;
-  // txsync chooses here: a mutex of the C library would not fit.
-  if (policy.lock == policy::lock_kind::libc) policy.lock = policy::lock_kind::mutex;
-  return decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL);
+  constexpr bool may_be_libcs = false;  // a mutex of the C library would not fit
+  return decide(answer, PTHREAD_MUTEX_NORMAL, may_be_libcs);
 }
 
 /// Whether to elide. If so, the site speculates from then on, as mutexes there do.
 bool is_to_elide(const site_answer& answer) noexcept {
   if (!wants_elision(answer.policy)) return false;
   const lock_tag as_mutex = decide_as_mutex(answer);
-  return as_mutex.has_role() && speculating_site_of(as_mutex.role()).choices().elides;
+  return as_mutex.has_role() && choices_of(as_mutex.role()).elides;
 }
 
 rw_tag decide_rwlock(rwlock_state& lock) noexcept {
@@ -204,7 +202,7 @@ bool is_callers_as_writer(const rwlock_state& lock) noexcept {
 int lock_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   if (runs_ahead()) return 0;
   if (is_callers_as_writer(lock)) return spec.waits ? EDEADLK : EBUSY;
-  if (tag.is_elided()) {
+  if (tag.is_elided() && choices_of(tag.role()).elides) {
     const int answer = elide_as_rwlock(lock, tag, mode, spec);
     if (answer >= 0) return answer;
   }
@@ -229,7 +227,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec&
   if (is_callers(mutex.owner(), &lock)) return lock_again(lock, mode, spec);
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
-  if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
+  if (by.has_role() && choices_of(by.role()).elides) {
     const int answer = elide(lock, speculating_site_of(by.role()).lock_site, detail::held_as(under), mode, spec);
     if (answer >= 0) return answer;
   }

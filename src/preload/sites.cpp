@@ -205,6 +205,14 @@ void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noe
 
 }  // namespace
 
+policy::packed policy_of_site(std::uint32_t number) noexcept {
+  const channel::head* const file = open_file();
+  if (file == nullptr) return default_policy();
+  // relaxed: the process that asked has the answer before others find the site's number
+  const std::uint32_t told = number <= max_sites ? file->site_policies[number].load(std::memory_order_relaxed) : 0;
+  return policy::packed::of(told != 0 ? told : file->default_policy);
+}
+
 [[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
   channel::head* const file = open_file();
   if (file == nullptr) return {site_without_channel(), default_policy(), 0, true};

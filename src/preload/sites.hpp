@@ -36,6 +36,10 @@ struct site_answer {
 /// if the calls have to be unwound. A new place costs a request to the launcher, 0.1 ms and more.
 site_answer find_site(object_kind kind, const void* object) noexcept;
 
+/// The policy of the site with that number, which another process may have asked for. The default, if the launcher has
+/// not said it, or its file cannot be opened.
+policy::packed policy_of_site(std::uint32_t number) noexcept;
+
 /// The policy without an answer of the launcher. If there is a launcher whose file cannot be opened: its default, which
 /// is in the environment.
 policy::packed default_policy() noexcept;

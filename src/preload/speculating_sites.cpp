@@ -36,6 +36,10 @@ bool make_block(std::uint32_t index) noexcept {
 bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept {
   if (!make_block(number / site_block::sites)) return false;
   speculating_site& speculating = speculating_site_of(number);
+  if (!choices.elides && !choices.warms) {
+    speculating.set_choices(choices);
+    return true;
+  }
   if (!speculating.has_choices()) speculating.lock_site.set_policy(asked.word());
   const auto why = choices.elides ? detail::speculation::elision : detail::speculation::warm_up;
   if (detail::decide_state(speculating.lock_site, why).place() == nullptr) {

@@ -28,11 +28,12 @@ class speculating_site {
   /// `number`: the launcher's for the site.
   explicit speculating_site(std::uint32_t number) noexcept : lock_site(observe::site_registry::numbered(number)) {}
 
-  /// Requires: set_choices(). acquire pairs with the release there.
-  site_choices choices() const noexcept {
+  /// False: they were not made in this process. acquire pairs with the release in set_choices().
+  bool get_choices(site_choices& out) const noexcept {
     const std::uint32_t kept = choices_.load(std::memory_order_acquire);
-    TXSYNC_ASSERT_VALUE(kept != 0, "the choices of the site were made");
-    return {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
+    if (kept == 0) return false;
+    out = {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
+    return true;
   }
   bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
   /// The first choices stay.
@@ -63,11 +64,20 @@ struct site_block {
 static_assert(sizeof(site_block) == 4096);
 extern constinit std::atomic<site_block*> site_blocks[max_sites / site_block::sites + 1];
 
-/// Makes the choices of the site, which asks for elision or warm-up, and its page (speculate/site_page.hpp). False if
+/// Makes the choices of the site, and its page (speculate/site_page.hpp) if it elides or warms up. False if
 /// there is no memory left: then its locks are plain. Sites that are not counted have a number, too. Thread-safe.
 bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept;
 
-/// Requires: make_speculating(number, ...) has been true.
+/// Whether this process knows the site's choices. Another process may have decided a lock in memory that both use.
+inline bool get_choices(std::uint32_t number, site_choices& out) noexcept {
+  // acquire pairs with the release in make_speculating()
+  const site_block* const block = site_blocks[number / site_block::sites].load(std::memory_order_acquire);
+  return block != nullptr &&
+         std::launder(reinterpret_cast<const speculating_site*>(block->room[number % site_block::sites]))
+             ->get_choices(out);
+}
+
+/// Requires: make_speculating(number, ...) has been true in this process.
 inline speculating_site& speculating_site_of(std::uint32_t number) noexcept {
   TXSYNC_ASSERT(site_blocks[number / site_block::sites].load(std::memory_order_relaxed) != nullptr,
                 "the site was made a speculating one");

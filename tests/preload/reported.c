@@ -16,6 +16,8 @@ int main(int count, char** arguments) {
                {"condition_of_two", condition_of_two},
                {"taker", taker},
                {"shared_owner", shared_owner},
+               {"shared_by_programs", shared_by_programs},
+               {"sharer", sharer},
                {"held_over_fork", held_over_fork},
                {"owner", owner},
                {"lock_words", lock_words},

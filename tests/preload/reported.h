@@ -51,6 +51,8 @@ int condition_and_mutex(int);
 int condition_of_two(int);
 int taker(int);
 int shared_owner(int);
+int shared_by_programs(int);
+int sharer(int);
 int held_over_fork(int);
 int owner(int);
 int lock_words(int);

@@ -174,10 +174,9 @@ static void* add(void* raw) {
   return 0;
 }
 
-int shared_owner(int threads) {
+static struct counter* make_counter(int* file) {
   const int types[mutexes] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_NORMAL};
-  int file;
-  struct counter* const all = shared_memory(sizeof *all, &file);
+  struct counter* const all = shared_memory(sizeof *all, file);
   for (int i = 0; i < mutexes; ++i) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -186,6 +185,12 @@ int shared_owner(int threads) {
   }
   pthread_rwlock_init(&all->rwlock, 0);
   pthread_spin_init(&all->spin, PTHREAD_PROCESS_PRIVATE);
+  return all;
+}
+
+int shared_owner(int threads) {
+  int file;
+  struct counter* const all = make_counter(&file);
   pthread_mutex_lock(&one);  // so that the thread has taken a lock before the fork
   pthread_mutex_unlock(&one);
   const pid_t child = fork();
@@ -194,6 +199,31 @@ int shared_owner(int threads) {
   add(all);
   for (int i = 0; i < threads; ++i) pthread_join(others[i], 0);
   if (child == 0) _exit(0);
+  printf("%s, lost %ld\n", ended_well(child) ? "ended" : "failed", all->lost);
+  return 0;
+}
+
+// ---- shared_by_programs: likewise, but the other process runs a program of its own, which made none of the locks
+
+int sharer(int file) {
+  add(mmap(0, sizeof(struct counter), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  return 0;
+}
+
+int shared_by_programs(int threads) {
+  int file;
+  struct counter* const all = make_counter(&file);
+  const pid_t child = fork();
+  if (child == 0) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", file);
+    execl("/proc/self/exe", "reported", "sharer", name, (char*)0);
+    _exit(9);
+  }
+  pthread_t others[8];
+  for (int i = 0; i < threads; ++i) pthread_create(&others[i], 0, add, all);
+  add(all);
+  for (int i = 0; i < threads; ++i) pthread_join(others[i], 0);
   printf("%s, lost %ld\n", ended_well(child) ? "ended" : "failed", all->lost);
   return 0;
 }

@@ -124,6 +124,24 @@ class Reported(unittest.TestCase):
         for threads in (0, 1):
             self.answers("ended, lost 0", "shared_owner", threads)
 
+    def test_programs_share_locks_without_the_attribute(self):
+        for threads in (0, 1):
+            self.answers("ended, lost 0", "shared_by_programs", threads)
+
+    def test_programs_share_locks_at_sites_with_policies_that_only_one_of_them_has_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, result = pathlib.Path(folder) / "p.toml", pathlib.Path(folder) / "result.json"
+            done = run("shared_by_programs", 1, options=("--json", str(result)))
+            self.assertEqual((done.returncode, done.stdout), (0, "ended, lost 0\n"), done.stderr)
+            made = {site["name"] for site in json.loads(result.read_text())["points"][0]["sites"] if site["name"].startswith("make_counter@")}
+            self.assertTrue(made)
+            for words in ('lock = "ticket"\nelision = "eager"', 'lock = "tatas"\nelision = "standard"\nrwlock = "as-mutex"',
+                          'lock = "fifo-ticket"\nwarm_up = "eager"', 'lock = "libc"\nwarm_up = "eager"'):
+                with self.subTest(words=words):
+                    file.write_text("schema = 1\n" + "".join(f'[site."{name}"]\n{words}\n' for name in made))
+                    done = run("shared_by_programs", 1, options=("--policy", str(file)))
+                    self.assertEqual((done.returncode, done.stdout), (0, "ended, lost 0\n"), done.stderr)
+
     def test_a_child_gives_up_what_its_thread_held(self):
         for way in (0, 1):
             self.answers("done", "held_over_fork", way)

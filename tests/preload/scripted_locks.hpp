@@ -53,6 +53,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 namespace {
 
 site_answer answer;
+policy::packed policies_told[max_sites + 1];  // by site, as the launcher has them for all processes
 std::vector<diagnostic_kind> told;
 
 /// A machine with hardware transactions, and no site that anything is known of.
@@ -67,6 +68,12 @@ class ScriptedLocks : public testing::Test {
     }
   }
   ~ScriptedLocks() override { order_watched.store(false); }
+
+  /// What follows is played as by another program that uses the same memory: it has met none of the sites. The blocks
+  /// stay, since the calling thread still has pointers to sites.
+  static void become_another_process() noexcept {
+    for (std::atomic<site_block*>& block : site_blocks) block.store(nullptr);
+  }
 
   static pthread_mutex_t made(int type) {
     pthread_mutexattr_t how;
@@ -103,7 +110,11 @@ const next_functions& find_functions() noexcept {
   }();
   return libc;
 }
-site_answer find_site(object_kind, const void*) noexcept { return answer; }
+site_answer find_site(object_kind, const void*) noexcept {
+  policies_told[answer.site] = answer.policy;
+  return answer;
+}
+policy::packed policy_of_site(std::uint32_t number) noexcept { return policies_told[number]; }
 std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
 void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
 void remember_tag_of_all(std::uint16_t) noexcept {}
