@@ -105,7 +105,7 @@ site_choices choices_by(const policy::packed& policy) noexcept {
 }  // namespace
 
 site_choices choices_anew(std::uint32_t number) noexcept {
-  leave_attempt();  // memory is mapped below
+  leave_attempt();   // memory is mapped below
   machine::fence();  // pairs with the release of the thread that has decided the lock: the site's policy
   const policy::packed policy = policy_of_site(number);
   const site_choices choices = choices_by(policy);
@@ -179,13 +179,15 @@ void release(mutex_state& mutex, algorithm lock_algorithm) noexcept {
 }
 
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::enter_elided(speculating_site_of(tag.role()).lock_site, &mutex.word, latch_mode::exclusive,
-                              detail::held_as(lock_under(tag)));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                              detail::held_as(speculating.choices().under));
 }
 
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::try_enter_elided(speculating_site_of(tag.role()).lock_site, &mutex.word, latch_mode::exclusive,
-                                  detail::held_as(lock_under(tag)));
+  speculating_site& speculating = speculating_site_of(tag.role());
+  return detail::try_enter_elided(speculating.lock_site, &mutex.word, latch_mode::exclusive,
+                                  detail::held_as(speculating.choices().under));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

@@ -25,13 +25,16 @@ bool needs_site(const policy::packed& policy) noexcept;
 /// What kind of lock a lock of the site is. `kind`: that of a pthread_mutex_t. Never the C library's, unless `may_be_libcs`.
 lock_tag decide(const site_answer& answer, std::int32_t kind, bool may_be_libcs = true) noexcept;
 
-/// Out of line, for a site that this process does not know.
-site_choices choices_anew(std::uint32_t number) noexcept;
+/// For a site that this process does not know.
+[[gnu::noinline, gnu::cold]] site_choices choices_anew(std::uint32_t number) noexcept;
 /// The choices for a lock whose tag has a role. All processes that use the lock make the same, except for what their
 /// machine can do. `number`: the role.
 inline site_choices choices_of(std::uint32_t number) noexcept {
-  site_choices known{};
-  return get_choices(number, known) ? known : choices_anew(number);
+  const speculating_site* const found = find_speculating_site(number);
+  const std::uint32_t kept = found != nullptr ? found->kept_choices() : 0;
+  if (kept == 0) [[unlikely]]
+    return choices_anew(number);
+  return speculating_site::choices_in(kept);
 }
 
 /// The lock itself: what is taken if no attempt runs in its place.

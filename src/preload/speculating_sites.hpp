@@ -28,14 +28,19 @@ class speculating_site {
   /// `number`: the launcher's for the site.
   explicit speculating_site(std::uint32_t number) noexcept : lock_site(observe::site_registry::numbered(number)) {}
 
-  /// False: they were not made in this process. acquire pairs with the release in set_choices().
-  bool get_choices(site_choices& out) const noexcept {
-    const std::uint32_t kept = choices_.load(std::memory_order_acquire);
-    if (kept == 0) return false;
-    out = {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
-    return true;
+  /// Requires: set_choices(). acquire pairs with the release there.
+  site_choices choices() const noexcept {
+    const std::uint32_t kept = kept_choices();
+    TXSYNC_ASSERT_VALUE(kept != 0, "the choices of the site were made");
+    return choices_in(kept);
   }
-  bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
+  bool has_choices() const noexcept { return kept_choices() != 0; }
+  /// 0: they were not made in this process.
+  std::uint32_t kept_choices() const noexcept { return choices_.load(std::memory_order_acquire); }
+  /// `kept` is not 0.
+  static site_choices choices_in(std::uint32_t kept) noexcept {
+    return {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
+  }
   /// The first choices stay.
   void set_choices(const site_choices& choices) noexcept {
     std::uint32_t none = 0;
@@ -68,13 +73,13 @@ extern constinit std::atomic<site_block*> site_blocks[max_sites / site_block::si
 /// there is no memory left: then its locks are plain. Sites that are not counted have a number, too. Thread-safe.
 bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept;
 
-/// Whether this process knows the site's choices. Another process may have decided a lock in memory that both use.
-inline bool get_choices(std::uint32_t number, site_choices& out) noexcept {
+/// Null: no choices were made in this process for sites with such numbers. Another process may have decided a lock in
+/// memory that both use.
+inline const speculating_site* find_speculating_site(std::uint32_t number) noexcept {
   // acquire pairs with the release in make_speculating()
   const site_block* const block = site_blocks[number / site_block::sites].load(std::memory_order_acquire);
-  return block != nullptr &&
-         std::launder(reinterpret_cast<const speculating_site*>(block->room[number % site_block::sites]))
-             ->get_choices(out);
+  if (block == nullptr) return nullptr;
+  return std::launder(reinterpret_cast<const speculating_site*>(block->room[number % site_block::sites]));
 }
 
 /// Requires: make_speculating(number, ...) has been true in this process.
