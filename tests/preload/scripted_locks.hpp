@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include <machine/scripted/script.hpp>
@@ -53,7 +55,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 namespace {
 
 site_answer answer;
-policy::packed policies_told[max_sites + 1];  // by site, as the launcher has them for all processes
+std::atomic<std::uint32_t> policies_told[max_sites + 1];  // by site, as the launcher has them for all processes
 std::vector<diagnostic_kind> told;
 
 /// A machine with hardware transactions, and no site that anything is known of.
@@ -111,10 +113,12 @@ const next_functions& find_functions() noexcept {
   return libc;
 }
 site_answer find_site(object_kind, const void*) noexcept {
-  policies_told[answer.site] = answer.policy;
+  policies_told[answer.site].store(answer.policy.word());
   return answer;
 }
-policy::packed policy_of_site(std::uint32_t number) noexcept { return policies_told[number]; }
+policy::packed policy_of_site(std::uint32_t number) noexcept {
+  return policy::packed::of(policies_told[number].load());
+}
 std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
 void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
 void remember_tag_of_all(std::uint16_t) noexcept {}
