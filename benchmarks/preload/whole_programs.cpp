@@ -128,7 +128,8 @@ void put_fairness(const launch::result& ended, observe::fairness_record& into) {
   for (const observe::site_record& site : ended.sites) max_wait_ns = std::max(max_wait_ns, site.max_wait_ns);
   into.max_wait_ns.push_back(static_cast<double>(max_wait_ns));
   const std::optional<observe::slow_thread>& slowest = ended.sites.front().slowest;
-  if (slowest) into.slowest_share.push_back(slowest->share * static_cast<double>(slowest->threads));
+  // Of the threads that waited for long, the one with the fewest turns may have more than an equal share.
+  if (slowest) into.slowest_share.push_back(std::min(1.0, slowest->share * static_cast<double>(slowest->threads)));
 }
 
 /// A signal came for this process while a program ran.
