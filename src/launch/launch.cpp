@@ -226,8 +226,7 @@ class counted_launch {
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
       into.remarks.emplace_back(
           "nothing was counted: the program took no lock of pthread, and none of a named site; elided locks are "
-          "counted "
-          "where hardware transactions work");
+          "counted where hardware transactions work");
     }
   }
 

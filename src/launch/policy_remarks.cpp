@@ -38,24 +38,17 @@ std::uint32_t parts_without_attempts(const machine::htm_capability& machine) {
   return (machine.attempts ? 0 : parts::elision) | (machine.always_abort ? 0 : parts::warm_up);
 }
 
-bool asks_for_elision(packed choices) {
-  return choices.elision != policy::elision_kind::unsaid && choices.elision != policy::elision_kind::off;
-}
-bool asks_for_warm_up(packed choices) {
-  return choices.warm_up != policy::warm_up_kind::unsaid && choices.warm_up != policy::warm_up_kind::off;
-}
-
-/// Whether a default or a site's own choices ask for it.
-bool anywhere(const policy::policy_set& policies, bool (*asks)(packed)) {
-  return asks(policies.defaults) ||
-         std::any_of(policies.sites.begin(), policies.sites.end(), [&](const auto& one) { return asks(one.second); });
+/// Whether a default or a site's own choices want it.
+bool anywhere(const policy::policy_set& policies, bool (packed::*wants)() const noexcept) {
+  return (policies.defaults.*wants)() || std::any_of(policies.sites.begin(), policies.sites.end(),
+                                                     [&](const auto& one) { return (one.second.*wants)(); });
 }
 
 void remark_on_machine(std::vector<std::string>& into, const policy::policy_set& policies,
                        const machine::htm_capability& machine) {
-  if (!machine.attempts && anywhere(policies, asks_for_elision))
+  if (!machine.attempts && anywhere(policies, &packed::wants_elision))
     into.emplace_back("nothing was elided: hardware transactions do not work here; txsync doctor says why");
-  if (!machine.always_abort && anywhere(policies, asks_for_warm_up))
+  if (!machine.always_abort && anywhere(policies, &packed::wants_warm_up))
     into.emplace_back("no waiter ran ahead: there are no always-abort attempts here; txsync doctor says why");
 }
 
@@ -73,7 +66,7 @@ void remark_on_site(std::vector<std::string>& into, const known_site& site, pack
     into.push_back("the policy sets " + keys_of(ignored) + " of " + site.name + ", whose locks follow " +
                    (follows == 0 ? "no policy" : "only " + keys_of(follows)));
   }
-  if (asks_for_elision(own) && (follows & parts::elision) != 0 && stays_in_libc(site.kind, whole)) {
+  if (own.wants_elision() && (follows & parts::elision) != 0 && stays_in_libc(site.kind, whole)) {
     into.push_back(site.name + " stays a lock of the C library, which elides nothing: to be elided, it needs " +
                    (site.kind == "rwlock" ? "rwlock = \"rwlock\"" : "lock = \"mutex\" or another lock of txsync"));
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <txsync/machine/attempt.hpp>
+#include <txsync_backend/name.hpp>
 
-#include "observe/document/document.hpp"
 #include "policy/policy.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {

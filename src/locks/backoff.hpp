@@ -143,7 +143,7 @@ class patient_spin {
     } else if (gives_way() && waited < yield_budget) {
       machine::yield();
     } else {
-      machine::sleep_ns(ahead * (way_ == way::sleeps ? realtime_nap_ns() : nap_ns));
+      machine::sleep_ns(ahead * (way_ == way::sleeps ? realtime_naps_ns_.next() : nap_ns));
     }
   }
 
@@ -151,8 +151,6 @@ class patient_spin {
   static constexpr std::uint64_t spin_budget = 20'000;
   static constexpr std::uint64_t yield_budget = 20'000'000;
   static constexpr std::uint64_t nap_ns = 50'000;
-  static constexpr std::uint64_t min_realtime_nap_ns = 10'000;
-  static constexpr std::uint8_t max_realtime_doublings = 6;  // to 640 us
 
   enum class way : std::uint8_t { unknown, yields, sleeps };
   bool gives_way() noexcept {
@@ -160,17 +158,11 @@ class patient_spin {
     return way_ == way::yields;
   }
 
-  /// Twice as long each time. In some virtual machines the kernel takes longer to set a timer than a short nap lasts.
-  /// Threads of lower priority on the same CPU, perhaps the holder, then do not run between two short naps.
-  std::uint64_t realtime_nap_ns() noexcept {
-    const std::uint64_t length = min_realtime_nap_ns << doublings_;
-    if (doublings_ < max_realtime_doublings) ++doublings_;
-    return length;
-  }
-
   std::uint64_t start_ = 0;
   way way_ = way::unknown;
-  std::uint8_t doublings_ = 0;
+  /// In some virtual machines the kernel takes longer to set a timer than a short nap lasts. Threads of lower priority
+  /// on the same CPU, perhaps the holder, then do not run between two short naps.
+  doubling realtime_naps_ns_{10'000, 640'000};
 };
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::detail

@@ -54,6 +54,12 @@ struct packed {
            (elision != elision_kind::unsaid ? parts::elision : 0) |
            (warm_up != warm_up_kind::unsaid ? parts::warm_up : 0);
   }
+  constexpr bool wants_elision() const noexcept {
+    return elision != elision_kind::unsaid && elision != elision_kind::off;
+  }
+  constexpr bool wants_warm_up() const noexcept {
+    return warm_up != warm_up_kind::unsaid && warm_up != warm_up_kind::off;
+  }
   static constexpr packed of(std::uint32_t word) noexcept {
     return {static_cast<lock_kind>(word >> 4 & 15),      static_cast<rwlock_kind>(word >> 8 & 15),
             static_cast<spinlock_kind>(word >> 12 & 15), (word & policy_word::counting_off) == 0,

@@ -19,10 +19,6 @@ namespace {
 /// the attempt is undone.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const mutex_state* waited_for = nullptr;
 
-bool wants_warm_up(const policy::packed& policy) noexcept {
-  return policy.warm_up != policy::warm_up_kind::unsaid && policy.warm_up != policy::warm_up_kind::off;
-}
-
 algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
   if ((kind & mutex_state::foreign_bits) != 0) return algorithm::libc;
   const algorithm lock_algorithm = detail::algorithm_of(policy.lock);
@@ -83,13 +79,9 @@ void report_if_priority_is_ignored(lock_tag tag, algorithm lock_algorithm) noexc
 
 }  // namespace
 
-bool wants_elision(const policy::packed& policy) noexcept {
-  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
-}
-
 bool needs_site(const policy::packed& policy) noexcept {
-  return policy.counting || (wants_elision(policy) && machine::htm().attempts) ||
-         (wants_warm_up(policy) && machine::htm().always_abort);
+  return policy.counting || (policy.wants_elision() && machine::htm().attempts) ||
+         (policy.wants_warm_up() && machine::htm().always_abort);
 }
 
 namespace {
@@ -98,8 +90,8 @@ namespace {
 /// that they share has to be the same lock for all of them. Where a policy says `libc`, the site's mutexes are not
 /// elided; its reader-writer locks do not heed the word.
 site_choices choices_by(const policy::packed& policy) noexcept {
-  return {detail::algorithm_of(policy.lock), wants_elision(policy) && machine::htm().attempts,
-          wants_warm_up(policy) && machine::htm().always_abort};
+  return {detail::algorithm_of(policy.lock), policy.wants_elision() && machine::htm().attempts,
+          policy.wants_warm_up() && machine::htm().always_abort};
 }
 
 }  // namespace

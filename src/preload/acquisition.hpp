@@ -16,9 +16,6 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::preload {
 
-/// Whether the policy asks for critical sections to run as attempts.
-bool wants_elision(const policy::packed& policy) noexcept;
-
 /// Whether locks under the policy need their site's number: they are counted there, or learn there how to speculate.
 bool needs_site(const policy::packed& policy) noexcept;
 

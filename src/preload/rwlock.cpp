@@ -34,7 +34,7 @@ lock_tag decide_as_mutex(const site_answer& answer) noexcept {
 
 /// Whether to elide. If so, the site speculates from then on, as mutexes there do.
 bool is_to_elide(const site_answer& answer) noexcept {
-  if (!wants_elision(answer.policy)) return false;
+  if (!answer.policy.wants_elision()) return false;
   const lock_tag as_mutex = decide_as_mutex(answer);
   return as_mutex.has_role() && choices_of(as_mutex.role()).elides;
 }
