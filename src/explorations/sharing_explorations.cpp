@@ -201,6 +201,32 @@ struct crowded_test {
   }
 };
 
+/// Shared sections that no thread has begun are ended beside a writer, a reader, or both. Such an unlock is refused, or
+/// ends the reader's section; then the reader's own is refused. Afterwards the lock is free.
+enum class beside : std::uint8_t { writer, reader, both };
+template <class Lock, beside whom>
+struct stray_unlocks_test {
+  static constexpr unsigned rounds = 2;
+
+  Lock lock{};
+
+  static void body(stray_unlocks_test& me, unsigned index) {
+    for (unsigned i = 0; i < rounds; ++i) {
+      if (index == 0 && whom != beside::reader) {
+        me.lock.lock();
+        me.lock.unlock();
+        continue;
+      }
+      if (index == 1 && whom != beside::writer) me.lock.lock_shared();
+      (void)me.lock.unlock_shared_if_held();
+    }
+  }
+  const char* check() {
+    if (lock.readers() != 0 || lock.has_writer()) return "a lock that no thread holds says that it is held";
+    return lock.try_lock() ? nullptr : "a lock that no thread holds cannot be taken";
+  }
+};
+
 constexpr unsigned sleeps = 1;
 
 template <class Lock>
@@ -223,12 +249,19 @@ constexpr exploration together(const char* name, unsigned cpus) {
   return {name, "two readers are inside together", verdict::right, run_anew<together_test<Lock>, 3>, cpus};
 }
 
+template <class Lock, beside whom>
+constexpr exploration stray_unlocks(const char* name, unsigned cpus) {
+  return {name, "shared sections are ended that no thread has begun", verdict::right,
+          run_anew<stray_unlocks_test<Lock, whom>, 3>, cpus};
+}
+
 constexpr exploration table[] = {
     pair_of<srwlock>("srwlock-shared"),
     trio_of<srwlock>("srwlock-shared-3"),
     trio_of<srwlock, entry::tries>("srwlock-shared-try"),
     together<srwlock>("srwlock-together", 0),
     crowded<srwlock, std::uint32_t, 4, 1U << 29>("srwlock-shared-full"),
+    stray_unlocks<srwlock, beside::both>("srwlock-stray-unlocks", 0),
     {"srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
      run_anew<upgrade_test<2, 2>, 2>},
     pair_of<occ_rwlock>("occ_rwlock-shared"),
@@ -240,6 +273,8 @@ constexpr exploration table[] = {
      run_anew<sleeping_readers_test<occ_rwlock>, 3>, sleeps},
     together<occ_rwlock>("occ_rwlock-together", sleeps),
     crowded<occ_rwlock, std::uint32_t>("occ_rwlock-shared-full"),
+    stray_unlocks<occ_rwlock, beside::writer>("occ_rwlock-stray-unlocks", sleeps),
+    stray_unlocks<occ_rwlock, beside::reader>("occ_rwlock-stray-unlocks-reader", sleeps),
     pair_of<futex_rwlock>("futex_rwlock-shared"),
     trio_of<futex_rwlock>("futex_rwlock-shared-sleeping", sleeps),
     trio_of<futex_rwlock, entry::tries>("futex_rwlock-shared-try", sleeps),
@@ -249,6 +284,7 @@ constexpr exploration table[] = {
      sleeps},
     together<futex_rwlock>("futex_rwlock-together", sleeps),
     crowded<futex_rwlock>("futex_rwlock-shared-full"),
+    stray_unlocks<futex_rwlock, beside::both>("futex_rwlock-stray-unlocks", sleeps),
     pair_of<writers_first>("futex_rwlock-after-writers"),
     trio_of<writers_first>("futex_rwlock-after-writers-sleeping", sleeps),
     trio_of<writers_first, entry::hurries>("futex_rwlock-after-writers-deadline", sleeps),

@@ -103,11 +103,17 @@ bool occ_rwlock::try_lock() noexcept {
 }
 
 void occ_rwlock::unlock() noexcept {
+  TXSYNC_ASSERT(has_writer(), "the calling thread holds the lock exclusively");
+  (void)unlock_if_held();
+}
+
+bool occ_rwlock::unlock_if_held() noexcept {
   machine::annotate_unseen_release(&state_);
   // seq_cst: release for readers, and before the read of the sleepers (see sleep_to_read())
-  state_.fetch_and(~writer, std::memory_order_seq_cst);
+  if ((state_.fetch_and(~writer, std::memory_order_seq_cst) & writer) == 0) return false;
   if (sleeping_readers_.load(std::memory_order_seq_cst) != 0) machine::unpark(state_, machine::everyone);
   writers_.unlock();
+  return true;
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND

@@ -49,8 +49,9 @@ class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rw
     if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
       wake_writer();
   }
-  /// As unlock_shared(). If no reader is active, it does nothing and returns false. Cost: as unlock_shared() for the
-  /// only reader; beside other readers, one more atomic operation.
+  /// As unlock_shared(). If no reader is active, it does nothing and returns false. Beside a writer, a reader that is
+  /// counted too early is taken for an active one; then no more readers may enter. Cost: as unlock_shared() for the only
+  /// reader; beside other readers, one more atomic operation.
   bool unlock_shared_if_held() noexcept TXSYNC_UNLOCKS_SHARED {
     std::uint32_t seen = 1;
     // It does not read the word first: the atomic operation would wait for that read. release: as in unlock_shared();
@@ -66,6 +67,8 @@ class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rw
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept TXSYNC_TRY_LOCKS;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept TXSYNC_TRY_LOCKS;
   TXSYNC_EXPORT void unlock() noexcept TXSYNC_UNLOCKS;
+  /// As unlock(). If no writer is active, it does nothing and returns false. No extra cost.
+  TXSYNC_EXPORT bool unlock_if_held() noexcept TXSYNC_UNLOCKS;
 
   /// The active readers, including those that were counted too early and are about to leave. For monitors and for
   /// elision.

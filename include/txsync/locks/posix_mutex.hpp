@@ -70,6 +70,13 @@ class TXSYNC_CAPABILITY("mutex") posix_mutex_with_word {
     held_.store(0, std::memory_order_release);
     mutex_.unlock();
   }
+  /// As unlock(). If no thread holds the lock, it does nothing and returns false. Cost: a load more.
+  bool unlock_if_held() noexcept TXSYNC_UNLOCKS {
+    if (!is_held()) [[unlikely]]
+      return false;
+    unlock();
+    return true;
+  }
   /// Whether a thread holds it, at some moment during the call.
   // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }

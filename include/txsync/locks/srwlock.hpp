@@ -48,6 +48,16 @@ class TXSYNC_CAPABILITY("shared_mutex") srwlock {
     // release pairs with the writer's acquire
     word_.fetch_sub(reader, std::memory_order_release);
   }
+  /// As unlock_shared(). If there is no reader, it does nothing and returns false. No extra cost.
+  bool unlock_shared_if_held() noexcept TXSYNC_UNLOCKS_SHARED {
+    // release: as in unlock_shared()
+    const std::uint32_t before = word_.fetch_sub(reader, std::memory_order_release);
+    if (is_count(before / reader)) [[likely]]
+      return true;
+    // The count was negative for a moment, which looks like too many readers: no thread has entered.
+    word_.fetch_add(reader, std::memory_order_relaxed);  // relaxed: it undoes what has published nothing
+    return false;
+  }
 
   void lock() noexcept TXSYNC_LOCKS {
     if (!try_enter()) [[unlikely]]
@@ -61,6 +71,17 @@ class TXSYNC_CAPABILITY("shared_mutex") srwlock {
     TXSYNC_ASSERT(has_writer(), "the calling thread holds the latch exclusively");
     // release pairs with the next owners' acquire
     word_.fetch_and(~writer, std::memory_order_release);
+  }
+  /// As unlock(). If there is no writer, it does nothing and returns false. Cost: as unlock() if no thread queues;
+  /// otherwise one more atomic operation.
+  bool unlock_if_held() noexcept TXSYNC_UNLOCKS {
+    std::uint32_t seen = writer;
+    // release: as in unlock(); relaxed: on failure it only looks
+    if (word_.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed)) [[likely]]
+      return true;
+    if ((seen & writer) == 0) return false;
+    unlock();
+    return true;
   }
 
   /// From shared to exclusive, if the caller is the only reader and no thread queues. False: it is still shared.
@@ -91,6 +112,9 @@ class TXSYNC_CAPABILITY("shared_mutex") srwlock {
   static constexpr std::uint32_t queued = 2;  // the first thread of the queue has asked newcomers to queue up, too
   static constexpr std::uint32_t reader = 4;
   static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // with so many readers no more may enter
+
+  /// Whether there was a reader. Below 0 are the counts that wrong unlocks leave for a moment.
+  static constexpr bool is_count(std::uint32_t readers) noexcept { return readers - 1 < full / reader; }
 
   bool try_enter_shared() noexcept {
     // relaxed: it only looks; the exchange decides, and its acquire pairs with the releases in unlock() and
