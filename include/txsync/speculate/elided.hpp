@@ -73,7 +73,7 @@ inline constexpr bool looks_at_lock<posix_mutex_with_word> = true;
 
 /// Whether unlock() looks at the attempt frame first. If no attempt is under way, the lock is unlocked, and tells
 /// whether it was held. The thread keeps no record. This is for locks that find that out at no cost. An atomic
-/// instruction that unlocks would have to wait for the stores of a record: an empty shared section of occ_rwlock took
+/// instruction that unlocks would have to wait for the stores of a record. An empty shared section of occ_rwlock took
 /// 1.66 times as long (Emerald Rapids). In an attempt, such an unlock would write the lock.
 template <class Lock>
 inline constexpr bool looks_at_frame = false;
