@@ -127,6 +127,15 @@ class Cells(unittest.TestCase):
         made = compared([{OLD: [document(both)], NEW: [document(both, one)]}])
         self.assertEqual(made["against"]["left_out"], ["brand_new, arraybench (writes 10), 2 threads, throughput: the old build has none"])
 
+    def test_what_was_renamed_is_compared_with_itself(self):
+        earlier, now = "tm_htm_sgl", "tm_htm_sgl_adaptive"
+        made = compared([{OLD: [document(point(earlier, [4]))], NEW: [document(point(now, [2]), point(earlier, [1]))]}])
+        self.assertEqual([(one["subject"], one["values"]) for one in made["points"]], [(now, [4]), (now, [2])])
+        self.assertEqual(len(made["against"]["left_out"]), 1)
+        both = [document(point(earlier, [4]), point(now, [5]))]
+        made = compared([{OLD: both, NEW: both}])
+        self.assertEqual({one["subject"] for one in made["points"]}, {earlier, now})
+
     def test_a_wrong_result_is_told_and_its_cell_left_out(self):
         rounds = rounds_of([1.0, 1.0], [1.0, 1.0])
         rounds[1][NEW][0]["points"] = [point("tatas", [], faults=["sum is 3, not 4"])]

@@ -302,12 +302,12 @@ void write_result(const seat& all, std::uint64_t elapsed_ns, std::uint64_t wrong
                static_cast<unsigned long long>(elapsed_ns), static_cast<unsigned long long>(wrong));
   bool timed = false;
   for (unsigned i = 0; i < ycsb::operation_names.size(); ++i) {
-    const auto samples = static_cast<unsigned long long>(all.latency[i].samples());
+    const auto samples = static_cast<unsigned long long>(all.latency[i].count());
     if (samples == 0) continue;
     timed = true;
     std::fprintf(out, "latency %s %llu", ycsb::operation_names[i], samples);
     for (const double part : {0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999})
-      std::fprintf(out, " %llu", static_cast<unsigned long long>(all.latency[i].quantile(part)));
+      std::fprintf(out, " %llu", static_cast<unsigned long long>(all.latency[i].percentile(part)));
     std::fprintf(out, "\n");
   }
   if (timed) all.ended.print(out);

@@ -29,8 +29,8 @@ inline void tell_waits(const std::vector<const worker*>& workers, const clock_re
       longest = std::max(longest, wait.length());
     }
   }
-  report("waits", static_cast<double>(lengths.samples()));
-  report("p999_ns", static_cast<double>(lengths.quantile(0.999)));
+  report("waits", static_cast<double>(lengths.count()));
+  report("p999_ns", static_cast<double>(lengths.percentile(0.999)));
   report("max_ns", static_cast<double>(max_kept));
   report("left_out", static_cast<double>(left_out));
   report("left_out_max_ns", static_cast<double>(max_left_out));

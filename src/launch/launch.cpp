@@ -107,11 +107,6 @@ unsigned still_counting(const std::string& channel) {
   return count;
 }
 
-bool is_counting(const policy::policy_set& policies) {
-  return policies.defaults.counting ||
-         std::any_of(policies.sites.begin(), policies.sites.end(), [](const auto& one) { return one.second.counting; });
-}
-
 std::string plural(std::uint64_t count, const char* singular, const char* more) {
   return std::to_string(count) + " " + (count == 1 ? singular : more);
 }
@@ -221,7 +216,7 @@ class counted_launch {
     // relaxed, here and below: the program has ended
     if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
       into.remarks.push_back("nothing was counted: no process of the program loaded " + std::string(library_name));
-    } else if (!is_counting(settings_.policies)) {
+    } else if (!settings_.policies.any(&policy::packed::counting)) {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
       into.remarks.emplace_back(

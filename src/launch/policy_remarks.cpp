@@ -38,17 +38,11 @@ std::uint32_t parts_without_attempts(const machine::htm_capability& machine) {
   return (machine.attempts ? 0 : parts::elision) | (machine.always_abort ? 0 : parts::warm_up);
 }
 
-/// Whether a default or a site's own choices want it.
-bool anywhere(const policy::policy_set& policies, bool (packed::*wants)() const noexcept) {
-  return (policies.defaults.*wants)() || std::any_of(policies.sites.begin(), policies.sites.end(),
-                                                     [&](const auto& one) { return (one.second.*wants)(); });
-}
-
 void remark_on_machine(std::vector<std::string>& into, const policy::policy_set& policies,
                        const machine::htm_capability& machine) {
-  if (!machine.attempts && anywhere(policies, &packed::wants_elision))
+  if (!machine.attempts && policies.any(&packed::wants_elision))
     into.emplace_back("nothing was elided: hardware transactions do not work here; txsync doctor says why");
-  if (!machine.always_abort && anywhere(policies, &packed::wants_warm_up))
+  if (!machine.always_abort && policies.any(&packed::wants_warm_up))
     into.emplace_back("no waiter ran ahead: there are no always-abort attempts here; txsync doctor says why");
 }
 

@@ -77,10 +77,10 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
 }
 
 void put_latency(cell& one) {
-  observe::percentile_record record{one.latency->samples(), {}};
+  observe::percentile_record record{one.latency->count(), {}};
   if (record.samples == 0) return;
   for (const auto& [name, part] : observe::written_percentiles) {
-    record.values.emplace_back(name, static_cast<double>(one.latency->quantile(part)));
+    record.values.emplace_back(name, static_cast<double>(one.latency->percentile(part)));
   }
   one.point.latency.emplace_back("op", std::move(record));
 }

@@ -105,6 +105,7 @@ void add(transaction_totals& total, const transaction_counters& counters) noexce
 }
 
 namespace {
+/// Without atomic blocks.
 std::uint64_t commits(const attempt_counters& counters) noexcept {
   std::uint64_t aborted = 0;
   for (const tally& one : counters.aborts) aborted += one.read();
@@ -113,12 +114,12 @@ std::uint64_t commits(const attempt_counters& counters) noexcept {
 }  // namespace
 
 std::uint64_t elided_sections(const attempt_counters& counters) noexcept {
-  return less(commits(counters) + counters.joined.read(), counters.empty.read() + counters.blocks.read());
+  return less(commits(counters) + counters.joined.read(), counters.empty.read());
 }
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept {
   for (std::size_t i = 0; i < abort_cause_count; ++i) total.aborts[i] += counters.aborts[i].read();
-  total.commits += commits(counters);
+  total.commits += commits(counters) + counters.blocks.read();
   total.elided += elided_sections(counters) + counters.blocks.read();
   total.failed += counters.failed.read();
   total.lost_ns += counters.lost_ns.read();

@@ -340,8 +340,8 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.hold_ns += counters.hold_ns.read();
   total.condition_waits += counters.condition_waits.read();
   total.condition_wait_ns += counters.condition_wait_ns.read();
-  total.wait.add(counters.wait);
-  total.hold.add(counters.hold);
+  total.wait.merge(counters.wait);
+  total.hold.merge(counters.hold);
   add(total.attempts, counters.attempts);
   add(total.transactions, counters.transactions);
   add(total.warm_ups, counters.warm_ups);

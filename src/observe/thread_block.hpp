@@ -36,7 +36,7 @@ class tally {
 
 /// What happened to a site's attempts. Those that committed are those that began and did not abort.
 struct attempt_counters {
-  tally begun;   // without commits that threads have not added yet (commit_counts.hpp)
+  tally begun;   // without commits that threads have not added yet (commit_counts.hpp), and without `blocks`
   tally blocks;  // attempts that committed and ran an atomic block, not a critical section
   tally joined;  // critical sections beyond the first in an attempt that committed
   tally empty;   // attempts that committed without a critical section
@@ -110,7 +110,7 @@ static_assert(offset_of(first_of(1)) <= std::size_t{16} * 4096, "a thread's firs
 /// Builds that differ in this value do not read each other's blocks. Increment the first number when numbers change
 /// their meaning but not their offsets or sizes.
 inline constexpr std::uint64_t layout_of_blocks = [] {
-  std::uint64_t all = 1;
+  std::uint64_t all = 2;
   for (const std::size_t part :
        {head_bytes, offsetof(thread_block, parts), sizeof(site_counters), sizeof(attempt_counters),
         sizeof(transaction_counters), sizeof(warm_counters), sizeof(histogram), buckets::count,

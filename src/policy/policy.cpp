@@ -119,9 +119,7 @@ std::span<const named_policy> named_policies() noexcept { return by_name; }
 
 std::string warning_of(const policy_set& set) {
   const auto excludes_readers = [](packed choices) { return choices.rwlock == rwlock_kind::as_mutex; };
-  const bool some =
-      std::any_of(set.sites.begin(), set.sites.end(), [&](const auto& one) { return excludes_readers(one.second); });
-  if (!some && !excludes_readers(set.defaults)) return {};
+  if (!set.any(excludes_readers)) return {};
   return "rwlock = \"as-mutex\" admits one reader at a time: a program whose readers wait for each other inside a lock "
          "hangs";
 }

@@ -3,6 +3,8 @@
 // name.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -57,6 +59,12 @@ struct policy_set {
   observe::said_policy said(std::string_view site) const;
   /// The same for a site that is not in `sites`.
   observe::said_policy said_by_default() const;
+  /// Whether the defaults, or a site's own choices, are as asked.
+  template <class Test>
+  bool any(const Test& test) const {
+    return std::invoke(test, defaults) ||
+           std::any_of(sites.begin(), sites.end(), [&](const auto& one) { return std::invoke(test, one.second); });
+  }
 };
 
 /// A policy that has a name: a default for all sites.

@@ -62,9 +62,7 @@ std::string end_of(const sim::image_result& seen) {
 }
 
 bool asks_for_attempts(const policy::policy_set& policies) {
-  const auto asks = [](policy::packed choices) { return choices.wants_elision() || choices.wants_warm_up(); };
-  return asks(policies.defaults) ||
-         std::any_of(policies.sites.begin(), policies.sites.end(), [&](const auto& one) { return asks(one.second); });
+  return policies.any(&policy::packed::wants_elision) || policies.any(&policy::packed::wants_warm_up);
 }
 
 /// The point without the run's results.

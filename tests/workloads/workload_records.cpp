@@ -266,29 +266,29 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
 }
 
 TEST(Histogram, BucketsCoverEveryDurationWithoutGapsAndOverlaps) {
-  using histogram = w::latency_histogram;
-  for (unsigned i = 1; i < histogram::buckets; ++i) {
-    const std::uint64_t first = histogram::lower_bound(i);
-    ASSERT_GT(first, histogram::lower_bound(i - 1));
-    ASSERT_EQ(histogram::bucket_of(first), i);
-    ASSERT_EQ(histogram::bucket_of(first - 1), i - 1);
+  using buckets = w::latency_buckets;
+  for (std::size_t i = 1; i < buckets::count; ++i) {
+    const std::uint64_t first = buckets::floor_of(i);
+    ASSERT_GT(first, buckets::floor_of(i - 1));
+    ASSERT_EQ(buckets::index_of(first), i);
+    ASSERT_EQ(buckets::index_of(first - 1), i - 1);
   }
-  EXPECT_EQ(histogram::bucket_of(~std::uint64_t{0}), histogram::buckets - 1);
+  EXPECT_EQ(buckets::index_of(~std::uint64_t{0}), buckets::count - 1);
 }
 
-TEST(Histogram, QuantilesAreWithinASixteenth) {
+TEST(Histogram, PercentilesAreWithinASixteenth) {
   w::latency_histogram seen;
-  EXPECT_EQ(seen.quantile(0.5), 0U);
+  EXPECT_EQ(seen.percentile(0.5), 0U);
   for (std::uint64_t ns = 1; ns <= 100'000; ++ns) seen.add(ns);
-  EXPECT_EQ(seen.samples(), 100'000U);
+  EXPECT_EQ(seen.count(), 100'000U);
   for (const double part : {0.1, 0.5, 0.9, 0.99, 0.999, 1.0}) {
     const double exact = part * 100'000;
-    EXPECT_NEAR(static_cast<double>(seen.quantile(part)), exact, exact / 16 + 1) << part;
+    EXPECT_NEAR(static_cast<double>(seen.percentile(part)), exact, exact / 16 + 1) << part;
   }
   w::latency_histogram twice = seen;
   twice.merge(seen);
-  EXPECT_EQ(twice.samples(), 200'000U);
-  EXPECT_EQ(twice.quantile(0.9), seen.quantile(0.9));
+  EXPECT_EQ(twice.count(), 200'000U);
+  EXPECT_EQ(twice.percentile(0.9), seen.percentile(0.9));
 }
 
 }  // namespace

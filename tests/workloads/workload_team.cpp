@@ -69,11 +69,11 @@ TEST(Team, RunInIsNotMeasured) {
 TEST(Team, SamplesEverySoManyth) {
   empty_shared shared{.threads = 3};
   const w::plan how{.threads = 3, .operations = 1'000, .sample_every = 10};
-  EXPECT_EQ(w::run_team<count_only>(how, shared).seen.latency.samples(), 3 * 99U);  // the 11th is the first
+  EXPECT_EQ(w::run_team<count_only>(how, shared).seen.latency.count(), 3 * 99U);  // the 11th is the first
   const w::plan all{.threads = 1, .operations = 1'000, .sample_every = 1};
-  EXPECT_EQ(w::run_team<count_only>(all, shared).seen.latency.samples(), 999U);
+  EXPECT_EQ(w::run_team<count_only>(all, shared).seen.latency.count(), 999U);
   const w::plan rare{.threads = 1, .operations = 1'000, .sample_every = 1'000};
-  EXPECT_EQ(w::run_team<count_only>(rare, shared).seen.latency.samples(), 0U);
+  EXPECT_EQ(w::run_team<count_only>(rare, shared).seen.latency.count(), 0U);
 }
 
 /// The test sets the length of the wait: threads report that they have the lock after a sleep.
@@ -95,17 +95,17 @@ TEST(Team, TimesEveryWaitWhereEveryOperationIsSampled) {
   waiting_shared shared{.sleep_ns = 2 * ms, .tells = true};
   const w::plan how{.threads = 2, .operations = 6, .sample_every = 1};
   const w::outcome seen = w::run_team<wait_and_work>(how, shared).seen;
-  EXPECT_EQ(seen.waits.samples(), 2 * 5U);  // the 2nd is the first
+  EXPECT_EQ(seen.waits.count(), 2 * 5U);  // the 2nd is the first
   EXPECT_GE(seen.max_wait_ns, 2 * ms);
-  EXPECT_GE(seen.waits.quantile(0), 3 * ms / 2);
+  EXPECT_GE(seen.waits.percentile(0), 3 * ms / 2);
   EXPECT_LT(seen.wait_cpu_ns, 10 * ms) << "they slept through 20 ms of waiting";
 }
 
 TEST(Team, TellsNoWaitsOtherwise) {
   waiting_shared shared{.sleep_ns = 1, .tells = false};
-  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 1}, shared).seen.waits.samples(), 0U);
+  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 1}, shared).seen.waits.count(), 0U);
   shared.tells = true;
-  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 2}, shared).seen.waits.samples(), 0U);
+  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 2}, shared).seen.waits.count(), 0U);
 }
 
 TEST(Team, SaysWhatEachThreadDid) {
@@ -183,7 +183,7 @@ TEST(Team, BatchesEndAtTheLimitAndSamplesAreSingleOperations) {
   EXPECT_EQ(shared.largest, 64U);
   const w::team_result sampled = w::run_team<take_batches>(w::plan{.operations = 1'000, .sample_every = 100}, shared);
   EXPECT_EQ(sampled.seen.operations, 1'000U);
-  EXPECT_EQ(sampled.seen.latency.samples(), 9U);
+  EXPECT_EQ(sampled.seen.latency.count(), 9U);
 }
 
 TEST(Team, ManyMoreThreadsThanCpus) {

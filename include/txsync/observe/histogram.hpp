@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
@@ -53,29 +54,35 @@ class histogram {
   std::atomic<std::uint32_t> slots_[buckets::count] = {};
 };
 
-/// The sum of histograms over threads; plain numbers.
-struct histogram_total {
-  std::uint64_t slots[buckets::count] = {};
+/// Plain numbers: durations of one thread, or a sum over threads. Not thread-safe.
+template <class Buckets, class Count = std::uint64_t>
+struct plain_histogram {
+  Count slots[Buckets::count] = {};
 
-  void add(const histogram& part) noexcept {
-    for (std::size_t i = 0; i < buckets::count; ++i) slots[i] += part.at(i);
+  void add(std::uint64_t value) noexcept { ++slots[Buckets::index_of(value)]; }
+  /// Adds another histogram with the same buckets.
+  template <class Histogram>
+  void merge(const Histogram& other) noexcept {
+    for (std::size_t i = 0; i < Buckets::count; ++i) slots[i] += other.at(i);
   }
+  Count at(std::size_t index) const noexcept { return slots[index]; }
   std::uint64_t count() const noexcept {
     std::uint64_t sum = 0;
-    for (const std::uint64_t slot : slots) sum += slot;
+    for (const Count slot : slots) sum += slot;
     return sum;
   }
-  /// The value below which `part` (0..1) of the counted durations lie; 0 if nothing was counted.
+  /// The value that `part` of the counted durations do not exceed, as the middle of its bucket; 0 if nothing was
+  /// counted. Requires: 0 <= part <= 1. For p99.9, `part` is 0.999.
   std::uint64_t percentile(double part) const noexcept {
-    const std::uint64_t total = count();
-    if (total == 0) return 0;
-    std::uint64_t below = 0;
-    for (std::size_t i = 0; i < buckets::count; ++i) {
-      below += slots[i];
-      if (static_cast<double>(below) >= part * static_cast<double>(total)) return buckets::middle_of(i);
-    }
-    return buckets::floor_of(buckets::count - 1);
+    TXSYNC_ASSERT_VALUE(part >= 0 && part <= 1, "a percentile is a part of all durations");
+    const std::uint64_t all = count();
+    if (all == 0) return 0;
+    std::size_t index = 0;
+    for (std::uint64_t below = slots[0]; below == 0 || static_cast<double>(below) < part * static_cast<double>(all);)
+      below += slots[++index];
+    return Buckets::middle_of(index);
   }
 };
+using histogram_total = plain_histogram<buckets>;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

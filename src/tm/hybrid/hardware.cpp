@@ -83,10 +83,9 @@ void commit(runner& me) noexcept {
   me.mode = run_mode::idle;
   order_before_attempts();
   machine::end();
-  const std::uint64_t attempts = me.counts->attempts.begun.add(1);
-  me.counts->attempts.blocks.add(1);
+  const std::uint64_t blocks = me.counts->attempts.blocks.add(1);
   me.timed.end(me.where->place());
-  if (observe::times_next(attempts)) [[unlikely]]
+  if (observe::times_next(blocks)) [[unlikely]]
     me.timed.time_next();
   machine::light_fence();  // as in software
   if (shared.sleepers.load(std::memory_order_relaxed) != 0) {

@@ -8,8 +8,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 namespace {
 
 void add_waits(const outcome& seen, observe::fairness_record& into) {
-  if (seen.fault != nullptr || seen.elapsed_ns == 0 || seen.waits.samples() == 0) return;
-  into.p999_wait_ns.push_back(static_cast<double>(seen.waits.quantile(0.999)));
+  if (seen.fault != nullptr || seen.elapsed_ns == 0 || seen.waits.count() == 0) return;
+  into.p999_wait_ns.push_back(static_cast<double>(seen.waits.percentile(0.999)));
   into.max_wait_ns.push_back(static_cast<double>(seen.max_wait_ns));
   into.wait_cpus.push_back(static_cast<double>(seen.wait_cpu_ns) / static_cast<double>(seen.elapsed_ns));
 }
