@@ -45,6 +45,8 @@ TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexce
 /// 0 in the process that started the program, and greater in the child of each fork, from its first instruction on. In
 /// the child the parent's other threads do not exist, but their changes to shared words do. Cost: two loads.
 TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
+/// fork_count() != 0, for the fast path of locks: inlined.
+[[gnu::always_inline]] inline bool is_forked() noexcept;
 /// From now on, runs function() in the child of each fork() (not of _Fork()), in its only thread, after the functions
 /// that were given before. False if the system refuses.
 TXSYNC_EXPORT bool after_fork(void (*function)()) noexcept;
@@ -81,3 +83,5 @@ TXSYNC_EXPORT unsigned cpu_for(placement how, unsigned index, unsigned socket = 
 TXSYNC_EXPORT unsigned socket_count() noexcept;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
+
+#include <txsync_backend/forks.hpp>

@@ -71,11 +71,14 @@ std::uint32_t thread_id() noexcept {
   return id;
 }
 
-namespace {
-
+namespace detail {
 // One more than the number of forks, in a page that the kernel zeroes in the child of a fork. Handlers of
 // pthread_atfork would be too late: handlers registered before ours use locks in the child already. _Fork() calls none.
 constinit std::atomic<std::atomic<std::uint32_t>*> fork_page{nullptr};
+}  // namespace detail
+
+namespace {
+
 constinit std::atomic<std::uint32_t> forks_given{0};
 // Used where the kernel has no such pages (before 4.14).
 constinit std::atomic<std::uint32_t> page_by_handler{0};
@@ -92,11 +95,12 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
 /// The first look at the count in this process.
 [[gnu::noinline]] std::uint32_t count_fork() noexcept {
   const int saved_errno = errno;
-  std::atomic<std::uint32_t>* page = fork_page.load(std::memory_order_acquire);  // pairs with the exchange below
+  std::atomic<std::uint32_t>* page =
+      detail::fork_page.load(std::memory_order_acquire);  // pairs with the exchange below
   if (page == nullptr) {
     std::atomic<std::uint32_t>* const mine = make_fork_page();
     // acq_rel: the page is set up before it becomes visible. The thread that comes second leaves its page unused.
-    page = fork_page.compare_exchange_strong(page, mine, std::memory_order_acq_rel) ? mine : page;
+    page = detail::fork_page.compare_exchange_strong(page, mine, std::memory_order_acq_rel) ? mine : page;
   }
   errno = saved_errno;
   // The number is taken before it is published, so that no fork in between can get the same. relaxed: numbers only
@@ -108,7 +112,7 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
 [[gnu::constructor]] void start() noexcept {
   detail::look_for_other_copies();
   (void)fork_count();
-  if (fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
+  if (detail::fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
   pthread_atfork(nullptr, nullptr, [] { page_by_handler.store(0, std::memory_order_relaxed); });
 }
 
@@ -116,7 +120,7 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
 
 std::uint32_t fork_count() noexcept {
   // acquire pairs with the exchange in count_fork()
-  const std::atomic<std::uint32_t>* const page = fork_page.load(std::memory_order_acquire);
+  const std::atomic<std::uint32_t>* const page = detail::fork_page.load(std::memory_order_acquire);
   const std::uint32_t shown = page != nullptr ? page->load(std::memory_order_relaxed) : 0;
   return shown != 0 ? shown - 1 : count_fork();
 }
