@@ -19,7 +19,7 @@ void mcs_queue::note_end() const noexcept { machine::annotate_unseen_release(&ta
 void mcs_queue::make_for(std::uint32_t process) noexcept {
   // relaxed: no thread of this process has written it yet; published by the next line
   waiting_.store(0, std::memory_order_relaxed);
-  made_for_.store(process, std::memory_order_release);  // pairs with the acquire in wait_in_line()
+  made_for_.store(process, std::memory_order_release);  // pairs with the acquire in lock_in_child()
 }
 
 /// True: the calling thread has got the lock.
@@ -40,7 +40,7 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
   return false;
 }
 
-bool mcs_queue::wait_in_line(node& mine, wait_task* task) noexcept {
+bool mcs_queue::lock_in_child(node& mine, wait_task* task) noexcept {
   const std::uint32_t here = machine::fork_count();
   if (machine::annotate_unseen_acquire_if(try_until_made_for(here, mine), &tail_)) return true;
   // acq_rel: as in lock_begun()

@@ -8,6 +8,7 @@
 #include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/assert.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/machine/thread_annotations.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
@@ -37,11 +38,11 @@ class TXSYNC_CAPABILITY("mutex") mcs_queue {
   }
   /// The second step of lock(), after begin_turn().
   [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task = nullptr) noexcept TXSYNC_TRY_LOCKS {
-    node* ahead = nullptr;
+    if (machine::is_forked()) [[unlikely]]
+      return lock_in_child(mine, task);
     // acquire pairs with the release in unlock() of a free lock; release publishes the node to the successor
-    if (tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
-      return true;
-    return wait_in_line(mine, task);
+    node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
+    return ahead == nullptr || wait_behind(*ahead, mine, task);
   }
   bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS {
     // relaxed: a look only
@@ -108,8 +109,9 @@ class TXSYNC_CAPABILITY("mutex") mcs_queue {
     if (checks) end_turn(mine);
     return true;
   }
-  TXSYNC_EXPORT bool wait_in_line(node& mine, wait_task* task) noexcept;
-  bool wait_behind(node& ahead, node& mine, wait_task* task) noexcept;
+  /// lock_begun() in the child of a fork, whose queue may still be the parent's.
+  TXSYNC_EXPORT bool lock_in_child(node& mine, wait_task* task) noexcept;
+  TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, wait_task* task) noexcept;
   bool try_until_made_for(std::uint32_t process, node& mine) noexcept;
   void make_for(std::uint32_t process) noexcept;
   /// For a holder with threads behind it, in the child of a fork. Before the queue is made for the child, these are
