@@ -109,7 +109,7 @@ class ticket_queue {
 /// Use it for: short sections among at most as many threads as cores, if order matters.
 /// Cost: one fetch-add, one store.
 /// In the child of a fork, the thread that held it can unlock and use it: waiters of the parent are passed over. The
-/// first unlock there for which other threads wait lets newcomers pass them.
+/// first unlock there lets newcomers pass threads that wait for it.
 /// Tickets are counted modulo 2^28: at most 2^27 threads have one at a time (Linux has room for 2^22).
 /// Named requirements: Lockable.
 /// Constant-initialised; all bits zero is an unlocked lock; 8 bytes.

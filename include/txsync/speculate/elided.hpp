@@ -133,9 +133,6 @@ class elided_base {
   /// the lock. A load right after an atomic instruction on the same line costs up to a third of a section.
   void acquired(latch_mode mode = latch_mode::exclusive) const noexcept {
     machine::annotate_acquire(&lock_);
-    now_holds(mode);
-  }
-  void now_holds(latch_mode mode) const noexcept {
     if constexpr (keeps_record) my_attempt_frame.taken.remember(&lock_, mode);
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
@@ -365,10 +362,9 @@ class TXSYNC_CAPABILITY("shared_mutex") elided_shared : public elided<Lock>,
   /// waits.
   [[nodiscard]] bool try_upgrade() noexcept {
     TXSYNC_ASSERT(mode() == latch_mode::shared, "the calling thread is in a shared section of the lock");
+    static_assert(detail::looks_at_frame<Lock>, "there is no record of the section, which would have to be changed");
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
-      if (!this->lock_.try_upgrade()) return false;
-      this->now_holds(latch_mode::exclusive);
-      return true;
+      return this->lock_.try_upgrade();
     }
     if (this->lock_.is_held()) return false;
     detail::change_elided_mode(&this->lock_, latch_mode::exclusive);
@@ -377,9 +373,9 @@ class TXSYNC_CAPABILITY("shared_mutex") elided_shared : public elided<Lock>,
   /// From exclusive to shared. Requires: the calling thread is in an exclusive section of this lock.
   void downgrade() noexcept {
     TXSYNC_ASSERT(mode() == latch_mode::exclusive, "the calling thread is in an exclusive section of the lock");
+    static_assert(detail::looks_at_frame<Lock>, "there is no record of the section, which would have to be changed");
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
-      this->lock_.downgrade();
-      return this->now_holds(latch_mode::shared);
+      return this->lock_.downgrade();
     }
     detail::change_elided_mode(&this->lock_, latch_mode::shared);
   }
