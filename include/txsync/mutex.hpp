@@ -38,7 +38,7 @@ namespace detail {
 class TXSYNC_CAPABILITY("mutex") mutex : public detail::timed<mutex> {
  public:
   constexpr mutex() noexcept : site_(nullptr) {}
-  constexpr explicit mutex(site& place) noexcept : site_(&place) {}
+  constexpr explicit mutex(site& the_site) noexcept : site_(&the_site) {}
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
@@ -85,7 +85,8 @@ class TXSYNC_CAPABILITY("mutex") mutex : public detail::timed<mutex> {
   /// holds.
   bool is_newest_held() const noexcept { return detail::newest_held == this; }
 
-  site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  site& get_site() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  [[deprecated("get_site")]] site& place() const noexcept { return get_site(); }
 
  private:
   friend class condition_variable;

@@ -78,7 +78,7 @@ struct lock_policy {
 class TXSYNC_CAPABILITY("mutex") policy_mutex : public detail::timed<policy_mutex> {
  public:
   constexpr policy_mutex() noexcept = default;
-  constexpr explicit policy_mutex(site& place) noexcept : site_(&place) {}
+  constexpr explicit policy_mutex(site& the_site) noexcept : site_(&the_site) {}
   policy_mutex(const policy_mutex&) = delete;
   policy_mutex& operator=(const policy_mutex&) = delete;
 
@@ -118,7 +118,8 @@ class TXSYNC_CAPABILITY("mutex") policy_mutex : public detail::timed<policy_mute
   /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   TXSYNC_EXPORT bool is_held() const noexcept;
 
-  site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  site& get_site() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  [[deprecated("get_site")]] site& place() const noexcept { return get_site(); }
 
  private:
   /// The algorithm that was chosen, and whether the lock speculates.

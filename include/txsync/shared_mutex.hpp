@@ -40,7 +40,7 @@ class TXSYNC_CAPABILITY("shared_mutex") shared_mutex : public detail::timed<shar
                                                        public detail::timed_shared<shared_mutex> {
  public:
   constexpr shared_mutex() noexcept : site_(nullptr) {}
-  constexpr explicit shared_mutex(site& place) noexcept : site_(&place) {}
+  constexpr explicit shared_mutex(site& the_site) noexcept : site_(&the_site) {}
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 
@@ -83,7 +83,8 @@ class TXSYNC_CAPABILITY("shared_mutex") shared_mutex : public detail::timed<shar
   }
   bool is_held() const noexcept { return (state_.load(std::memory_order_relaxed) & (readers_bits | writer)) != 0; }
 
-  site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  site& get_site() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  [[deprecated("get_site")]] site& place() const noexcept { return get_site(); }
 
  private:
   // The low half, on which a writer sleeps: the active readers.
@@ -115,7 +116,7 @@ class TXSYNC_CAPABILITY("shared_mutex") shared_mutex : public detail::timed<shar
   }
   void count() noexcept {
     if (--observe::detail::until_sample <= 0) [[unlikely]]
-      observe::detail::sample(observe::detail::counted_id(place()), nullptr);
+      observe::detail::sample(observe::detail::counted_id(get_site()), nullptr);
   }
   TXSYNC_EXPORT bool lock_shared_slow(std::uint64_t deadline) noexcept;
   static std::uint64_t without_parents_readers(std::uint64_t seen) noexcept;

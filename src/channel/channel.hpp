@@ -78,8 +78,8 @@ struct site_request {
   frame_list where;
   // The answer:
   std::uint32_t site = 0;    // its number, 1 and up; 0: not counted (too many sites)
-  std::uint32_t policy = 0;  // policy::packed; of a named site only what is said, else with nothing unsaid
-  std::uint32_t said = 0;    // of a named site: which bits of `policy` are said
+  std::uint32_t policy = 0;  // policy::packed; of a named site only what is set, else with nothing unset
+  std::uint32_t mask = 0;    // of a named site: which bits of `policy` are set
   std::uint32_t frames = 0;  // so many of the innermost frames decide it, whatever called them; 0: the whole chain
   object_offsets same;       // of an object: where else the answer holds
 };

@@ -46,7 +46,7 @@ observe::outside_number ask_for(head& file, const char* name, std::uint32_t heed
   const observe::outside_number told{.by = observe::numbering::outside,
                                      .takes_policies = true,
                                      .id = request.site <= max_sites ? request.site : 0,
-                                     .policy = {request.policy, request.said}};
+                                     .policy = {request.policy, request.mask}};
   give_back(claimed);
   return told;
 }

@@ -39,12 +39,12 @@ std::unique_ptr<observe::output> opened(const char* option, const std::optional<
   }
 }
 
-/// The lock of policy files that corresponds to a workload's lock; `unsaid` if none does.
+/// The lock of policy files that corresponds to a workload's lock; `unset` if none does.
 policy::lock_kind like(const std::string& lock) {
   if (lock == "pthread_mutex") return policy::lock_kind::libc;
   const std::string name = lock.substr(lock.rfind(':') + 1);  // "mutex" of "txsync::mutex"
   const std::optional<policy::policy_set> named = policy::find_named(name);
-  return named ? named->defaults.lock : policy::lock_kind::unsaid;
+  return named ? named->defaults.lock : policy::lock_kind::unset;
 }
 
 class tune_verb final : public verb {
@@ -209,7 +209,7 @@ class tune_verb final : public verb {
       return policy::to_toml(*set, words);
     }
     policy::policy_set set;
-    if (const policy::lock_kind kind = like(found.best.candidate); kind != policy::lock_kind::unsaid) {
+    if (const policy::lock_kind kind = like(found.best.candidate); kind != policy::lock_kind::unset) {
       set.defaults.lock = kind;
       words += "This policy gives it to an unmodified program: txsync run --policy FILE -- PROGRAM\n";
     } else {

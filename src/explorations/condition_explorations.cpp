@@ -14,7 +14,7 @@
 #include "explorations/exploration.hpp"
 #include "explorations/program_locks.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -80,4 +80,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> condition_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -8,9 +8,10 @@
 #include "explorations/program_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
+using workloads::lockable;
 
 using preload::algorithm;
 
@@ -99,4 +100,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> elided_mutex_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -13,7 +13,7 @@
 #include "explorations/exploration.hpp"
 #include "policy/packed.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -127,7 +127,7 @@ struct changing_policy_test {
 
   ~changing_policy_test() {
     detail::site_state& state = detail::site_state::of(place);
-    if (state.place() != nullptr) machine::unmap_pages(&state, sizeof(detail::site_page));
+    if (state.get_site() != nullptr) machine::unmap_pages(&state, sizeof(detail::site_page));
   }
   static void body(changing_policy_test& me, unsigned index) {
     if (index == 0) return me.place.set_policy(off);
@@ -145,9 +145,9 @@ struct changing_policy_test {
   }
 };
 
-using eager = alone<elided<tatas_lock>>;
-using patient = alone<elided<tatas_lock>, elision_presets::standard>;
-using coarsened = alone<elided<tatas_lock>, coarse>;
+using eager = with_own_site<elided<tatas_lock>>;
+using patient = with_own_site<elided<tatas_lock>, elision_presets::standard>;
+using coarsened = with_own_site<elided<tatas_lock>, coarse>;
 
 template <class Test, unsigned threads>
 constexpr exploration test_of(const char* name, const char* summary) {
@@ -175,4 +175,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> eliding_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

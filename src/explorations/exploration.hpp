@@ -11,7 +11,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// What exploring has to find.
 enum class verdict : std::uint8_t {
@@ -192,4 +192,4 @@ class calling {
   Adapter lock_;
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

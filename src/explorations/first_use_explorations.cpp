@@ -10,7 +10,7 @@
 #include "explorations/policy_locks.hpp"
 #include "locks/tagged_lock.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -123,4 +123,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> first_use_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -16,7 +16,7 @@
 #include "explorations/exploration.hpp"
 #include "explorations/policy_locks.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -244,4 +244,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> fork_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -14,7 +14,7 @@
 #include "explorations/exploration.hpp"
 #include "locks/sleeping_places.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -313,4 +313,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> hand_over_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

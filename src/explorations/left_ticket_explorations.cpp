@@ -9,7 +9,7 @@
 #include "explorations/exploration.hpp"
 #include "locks/waiter_limits.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -105,4 +105,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> left_ticket_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -9,7 +9,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync_backend/name.hpp>
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// What a thread asks of the object. The model says what the numbers mean.
 struct operation {
@@ -86,4 +86,4 @@ class linearization_checker {
   done all_[max_operations] = {};
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

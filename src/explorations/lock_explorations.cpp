@@ -27,9 +27,11 @@
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
+using workloads::lockable;
+using workloads::with_node;
 
 /// Sections of one lock within sections of another.
 template <class Lock>
@@ -354,39 +356,42 @@ constexpr exploration table[] = {
     trio_of<trying<shared_mutex>>("txsync::shared_mutex-try", sleeps),
     trio_of<hurrying<shared_mutex>>("txsync::shared_mutex-deadline", sleeps),
     told_of<shared_mutex>("txsync::shared_mutex-told"),
-    pair_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas"),
-    trio_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas-3"),
-    trio_of<calling<lockable<alone<elided<tatas_lock>>>>>("elided_tatas-calling"),
-    pair_of<nested<alone<elided<tatas_lock>>>>("elided_tatas-nested"),
+    pair_of<lockable<with_own_site<elided<tatas_lock>>>>("elided_tatas"),
+    trio_of<lockable<with_own_site<elided<tatas_lock>>>>("elided_tatas-3"),
+    trio_of<calling<lockable<with_own_site<elided<tatas_lock>>>>>("elided_tatas-calling"),
+    pair_of<nested<with_own_site<elided<tatas_lock>>>>("elided_tatas-nested"),
     {"elided_tatas-inner-held", "sections of two locks, the inner one held by another thread", verdict::right,
-     run_anew<inner_held_test<alone<elided<tatas_lock>>, false>, 2>},
+     run_anew<inner_held_test<with_own_site<elided<tatas_lock>>, false>, 2>},
     {"elided_tatas-inner-tried", "the same, the inner one by tries", verdict::right,
-     run_anew<inner_held_test<alone<elided<tatas_lock>>, true>, 2>},
-    trio_of<calling<lockable<alone<elided<tatas_lock>, elision_presets::lemming>>>>("elided_tatas-hasty"),
+     run_anew<inner_held_test<with_own_site<elided<tatas_lock>>, true>, 2>},
+    trio_of<calling<lockable<with_own_site<elided<tatas_lock>, elision_presets::lemming>>>>("elided_tatas-hasty"),
     pair_of<lockable<by_prefix>>("elided-by-prefix"),
     trio_of<calling<lockable<by_prefix>>>("elided-by-prefix-calling"),
     {"elided_tatas-attempts", "sections of one thread are elided, and attempts end", verdict::right,
-     run_anew<attempts_test<alone<elided<tatas_lock>>>, 1>},
-    pair_of<with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs"),
-    trio_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-calling"),
-    quartet_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-crowded", crowded),
-    trio_of<trying<alone<elided<tatas_lock>>>>("elided_tatas-try"),
+     run_anew<attempts_test<with_own_site<elided<tatas_lock>>>, 1>},
+    pair_of<with_node<with_own_site<elided_with_node<mcs_lock>>>>("elided_mcs"),
+    trio_of<calling<with_node<with_own_site<elided_with_node<mcs_lock>>>>>("elided_mcs-calling"),
+    quartet_of<calling<with_node<with_own_site<elided_with_node<mcs_lock>>>>>("elided_mcs-crowded", crowded),
+    trio_of<trying<with_own_site<elided<tatas_lock>>>>("elided_tatas-try"),
     {"elided_tatas-coarse", "exclusion, 2 threads x 6 sections", verdict::right,
-     exclusion_test<lockable<alone<elided<tatas_lock>, coarse>>, 2, 6>::run},
+     exclusion_test<lockable<with_own_site<elided<tatas_lock>, coarse>>, 2, 6>::run},
     {"elided_tatas-trial", "exclusion, 2 threads x 40 sections", verdict::right,
-     exclusion_test<lockable<alone<elided<tatas_lock>, restless>>, 2, 40>::run},
-    trio_of<calling<lockable<alone<elided<ticket_lock>>>>>("elided_ticket-calling"),
-    quartet_of<calling<lockable<alone<elided<ticket_lock>>>>>("elided_ticket-crowded", crowded),
-    trio_of<calling<lockable<alone<elided<fifo_ticket_lock>>>>>("elided_fifo_ticket-calling"),
-    trio_of<calling<with_node<alone<elided_with_node<fifo_mcs_lock>>>>>("elided_fifo_mcs-calling"),
-    trio_of<trying_with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs-try"),
-    trio_of<calling<lockable<alone<elided<posix_mutex_with_word>>>>>("elided_posix-calling"),
-    trio_of<calling<lockable<alone<elided<mutex>>>>>("elided_mutex-calling", sleeps),
-    trio_of<hurrying<alone<elided<mutex>>>>("elided_mutex-deadline", sleeps),
-    trio_of<calling<hurrying<alone<elided<mutex>>>>>("elided_mutex-deadline-calling", sleeps),
-    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::mutex>>>>>>("elided_policy_mutex-calling", sleeps),
-    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::tatas>>>>>>("elided_policy_mutex-tatas-calling"),
-    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::ticket>>>>>>("elided_policy_mutex-ticket-calling"),
+     exclusion_test<lockable<with_own_site<elided<tatas_lock>, restless>>, 2, 40>::run},
+    trio_of<calling<lockable<with_own_site<elided<ticket_lock>>>>>("elided_ticket-calling"),
+    quartet_of<calling<lockable<with_own_site<elided<ticket_lock>>>>>("elided_ticket-crowded", crowded),
+    trio_of<calling<lockable<with_own_site<elided<fifo_ticket_lock>>>>>("elided_fifo_ticket-calling"),
+    trio_of<calling<with_node<with_own_site<elided_with_node<fifo_mcs_lock>>>>>("elided_fifo_mcs-calling"),
+    trio_of<trying_with_node<with_own_site<elided_with_node<mcs_lock>>>>("elided_mcs-try"),
+    trio_of<calling<lockable<with_own_site<elided<posix_mutex_with_word>>>>>("elided_posix-calling"),
+    trio_of<calling<lockable<with_own_site<elided<mutex>>>>>("elided_mutex-calling", sleeps),
+    trio_of<hurrying<with_own_site<elided<mutex>>>>("elided_mutex-deadline", sleeps),
+    trio_of<calling<hurrying<with_own_site<elided<mutex>>>>>("elided_mutex-deadline-calling", sleeps),
+    trio_of<calling<lockable<with_own_site<elided<by_policy<lock_policy::mutex>>>>>>("elided_policy_mutex-calling",
+                                                                                     sleeps),
+    trio_of<calling<lockable<with_own_site<elided<by_policy<lock_policy::tatas>>>>>>(
+        "elided_policy_mutex-tatas-calling"),
+    trio_of<calling<lockable<with_own_site<elided<by_policy<lock_policy::ticket>>>>>>(
+        "elided_policy_mutex-ticket-calling"),
     trio_of<calling<lockable<elided_by_policy<lock_policy::mutex>>>>("elided-policy_mutex-calling", sleeps),
     trio_of<calling<lockable<elided_by_policy<lock_policy::tatas>>>>("elided-policy_mutex-tatas-calling"),
     trio_of<calling<lockable<elided_by_policy<lock_policy::ticket>>>>("elided-policy_mutex-ticket-calling"),
@@ -394,12 +399,12 @@ constexpr exploration table[] = {
     trio_of<calling<hurrying<elided_by_policy<lock_policy::mutex>>>>("elided-policy_mutex-deadline-calling", sleeps),
     {"elided-policy_mutex-attempts", "sections of one thread are elided, and attempts end", verdict::right,
      run_anew<attempts_test<elided_by_policy<lock_policy::mutex>>, 1>},
-    pair_of<lockable<alone<elided<futex_mutex>>>>("elided_futex"),
-    trio_of<calling<lockable<alone<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
+    pair_of<lockable<with_own_site<elided<futex_mutex>>>>("elided_futex"),
+    trio_of<calling<lockable<with_own_site<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
 };
 
 }  // namespace
 
 std::span<const exploration> lock_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

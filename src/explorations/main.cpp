@@ -9,7 +9,7 @@
 #include "observe/blocks.hpp"
 #include "sim/protocol.hpp"
 
-using namespace txsync::workloads;
+using namespace txsync::explorations;
 
 extern "C" long write(int file, const void* text, unsigned long bytes);
 

@@ -5,7 +5,7 @@
 #include "explorations/exploration.hpp"
 #include "explorations/program_locks.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -111,4 +111,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> mutex_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

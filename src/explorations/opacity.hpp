@@ -11,7 +11,7 @@
 
 #include <txsync/machine/assert.hpp>
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// What a thread did, in the order of execution.
 struct event {
@@ -196,4 +196,4 @@ inline const char* opacity_fault(std::span<const event> history) {
   return checker.fault();
 }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -8,7 +8,7 @@
 
 #include "speculate/scoped_site.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// The site of all of them.
 inline constinit site policy_site{"explored.policy"};
@@ -35,4 +35,4 @@ class elided_by_policy : private eager_site, public policy_mutex {
   elided_by_policy() noexcept : policy_mutex(own) { own.set_policy(word | policy_word::counting_off); }
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -13,7 +13,7 @@
 #include "preload/speculating_sites.hpp"
 #include "speculate/scoped_site.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// The site of all of them.
 inline constexpr std::uint32_t program_site = 1;
@@ -78,4 +78,4 @@ class program_condition {
   pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

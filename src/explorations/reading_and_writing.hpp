@@ -10,7 +10,7 @@
 
 #include "explorations/exploration.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 /// Writers make a system call, which aborts attempts. So they hold the lock, and readers are elided beside them.
 template <class Lock>
@@ -87,4 +87,4 @@ struct read_write_test {
   }
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -7,7 +7,7 @@
 #include "explorations/reading_and_writing.hpp"
 #include "preload/rwlock_state.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -91,4 +91,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> rwlock_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

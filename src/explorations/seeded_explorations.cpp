@@ -10,9 +10,10 @@
 #include "explorations/exploration.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
+using workloads::lockable;
 
 /// Checks, then takes: two steps.
 class look_then_take {
@@ -223,4 +224,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> seeded_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

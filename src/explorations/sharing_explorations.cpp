@@ -16,7 +16,7 @@
 #include "locks/waiter_limits.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -306,29 +306,30 @@ constexpr exploration table[] = {
     trio_of<shared_mutex, entry::all_hurry>("txsync::shared_mutex-deadlines-spinning"),
     together<shared_mutex>("txsync::shared_mutex-together", sleeps),
     crowded<shared_mutex>("txsync::shared_mutex-shared-full"),
-    pair_of<alone<elided_shared<srwlock>>>("elided_srwlock-shared"),
-    trio_of<alone<elided_shared<srwlock>>, entry::tries>("elided_srwlock-shared-try"),
+    pair_of<with_own_site<elided_shared<srwlock>>>("elided_srwlock-shared"),
+    trio_of<with_own_site<elided_shared<srwlock>>, entry::tries>("elided_srwlock-shared-try"),
     {"elided_srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
-     run_anew<upgrade_test<2, 2, alone<elided_shared<srwlock>>>, 2>},
+     run_anew<upgrade_test<2, 2, with_own_site<elided_shared<srwlock>>>, 2>},
     {"elided_srwlock-coarse", "readers and writers, 2 threads x 6 sections", verdict::right,
-     run_anew<read_write_test<alone<elided_shared<srwlock>, coarse>, 2, 6>, 2>},
-    trio_of<alone<elided_shared<occ_rwlock>>>("elided_occ_rwlock-shared", sleeps),
-    trio_of<alone<elided_shared<futex_rwlock>>>("elided_futex_rwlock-shared", sleeps),
-    trio_of<alone<elided_shared<shared_mutex>>>("elided_shared_mutex-shared", sleeps),
-    trio_of<alone<elided_shared<shared_mutex>>, entry::all_hurry>("elided_shared_mutex-deadlines", sleeps),
-    trio_of<calling_shared<alone<elided_shared<occ_rwlock>>>, entry::all_hurry>("elided_occ_rwlock-deadlines", sleeps),
+     run_anew<read_write_test<with_own_site<elided_shared<srwlock>, coarse>, 2, 6>, 2>},
+    trio_of<with_own_site<elided_shared<occ_rwlock>>>("elided_occ_rwlock-shared", sleeps),
+    trio_of<with_own_site<elided_shared<futex_rwlock>>>("elided_futex_rwlock-shared", sleeps),
+    trio_of<with_own_site<elided_shared<shared_mutex>>>("elided_shared_mutex-shared", sleeps),
+    trio_of<with_own_site<elided_shared<shared_mutex>>, entry::all_hurry>("elided_shared_mutex-deadlines", sleeps),
+    trio_of<calling_shared<with_own_site<elided_shared<occ_rwlock>>>, entry::all_hurry>("elided_occ_rwlock-deadlines",
+                                                                                        sleeps),
     {"elided_srwlock-kinds", "elided readers and writers, and some that call the system, 3 threads x 2 sections",
-     verdict::right, run_anew<read_write_test<calling_shared<alone<elided_shared<srwlock>>>, 3, 2>, 3>},
+     verdict::right, run_anew<read_write_test<calling_shared<with_own_site<elided_shared<srwlock>>>, 3, 2>, 3>},
     {"elided_occ_rwlock-kinds", "the same", verdict::right,
-     run_anew<read_write_test<calling_shared<alone<elided_shared<occ_rwlock>>>, 3, 2>, 3>, sleeps},
+     run_anew<read_write_test<calling_shared<with_own_site<elided_shared<occ_rwlock>>>, 3, 2>, 3>, sleeps},
     {"elided_futex_rwlock-kinds", "the same", verdict::right,
-     run_anew<read_write_test<calling_shared<alone<elided_shared<futex_rwlock>>>, 3, 2>, 3>, sleeps},
+     run_anew<read_write_test<calling_shared<with_own_site<elided_shared<futex_rwlock>>>, 3, 2>, 3>, sleeps},
     {"elided_shared_mutex-kinds", "the same", verdict::right,
-     run_anew<read_write_test<calling_shared<alone<elided_shared<shared_mutex>>>, 3, 2>, 3>, sleeps},
+     run_anew<read_write_test<calling_shared<with_own_site<elided_shared<shared_mutex>>>, 3, 2>, 3>, sleeps},
 };
 
 }  // namespace
 
 std::span<const exploration> sharing_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -3,7 +3,7 @@
 // operations, by the default algorithm and by one that buffers writes.
 #include "explorations/tm_containers.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -100,4 +100,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> tm_container_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

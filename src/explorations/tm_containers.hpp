@@ -12,7 +12,7 @@
 #include "explorations/linearizable.hpp"
 #include "explorations/tm_explored.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 /// An element so large that no two nodes share a stripe, wherever they are on the heap.
 template <unsigned words>
@@ -303,4 +303,4 @@ struct linearizable_test {
   }
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored

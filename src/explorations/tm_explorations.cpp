@@ -5,7 +5,7 @@
 
 #include "explorations/tm_opacity.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -259,4 +259,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> tm_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

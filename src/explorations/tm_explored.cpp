@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorations/tm_explored.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 namespace {
 
@@ -73,4 +73,4 @@ const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test,
   return checker.fault();
 }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored

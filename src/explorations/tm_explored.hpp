@@ -9,7 +9,7 @@
 #include "explorations/opacity.hpp"
 #include "tm/algorithms.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 /// A value in its own ownership record, or in the same one as its neighbour.
 struct alignas(64) apart {
@@ -101,4 +101,4 @@ void transact(tm::block& where, Place* places, unsigned thread, const Code& code
   note(event::kind::commits, thread);
 }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored

@@ -4,7 +4,7 @@
 
 #include "explorations/tm_explored.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 /// Program::run(places, thread) runs a thread's blocks.
 template <class Program>
@@ -148,4 +148,4 @@ struct ring {
   }
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored

@@ -6,7 +6,7 @@
 #include "explorations/tm_sharing.hpp"
 #include "tm/stm/orecs.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -206,4 +206,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> tm_seeded_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

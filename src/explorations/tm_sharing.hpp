@@ -7,7 +7,7 @@
 
 #include "explorations/tm_explored.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 constexpr std::uint64_t poison = 0xA5A5;
 
@@ -167,4 +167,4 @@ struct handing_test {
   }
 };
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads::explored
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored

@@ -2,7 +2,7 @@
 // Atomic blocks: privatization, reclamation, waiting, actions; by every algorithm.
 #include "explorations/tm_sharing.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -155,4 +155,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> tm_sharing_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

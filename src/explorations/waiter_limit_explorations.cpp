@@ -13,7 +13,7 @@
 
 #include "explorations/exploration.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -219,4 +219,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> waiter_limit_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

@@ -18,7 +18,7 @@
 #include "explorations/condition_waits.hpp"
 #include "explorations/exploration.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 
@@ -531,4 +531,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> waiting_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

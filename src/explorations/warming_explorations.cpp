@@ -15,12 +15,14 @@
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
-namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
+using workloads::lockable;
+using workloads::with_node;
 
 template <class Warming, const warm_up_policy& policy = warm_up_presets::eager>
-using warm_alone = alone<Warming, policy>;
+using warm_with_own_site = with_own_site<Warming, policy>;
 
 constexpr std::uintptr_t no_address = 0xA5A5'A5A5'A5A5'A5A8;
 
@@ -170,26 +172,26 @@ struct storing : Warming {
   }
 };
 
-using ticket = warm_alone<warming<ticket_lock>>;
-using fifo_ticket = warm_alone<warming<fifo_ticket_lock>>;
-using tatas = warm_alone<warming<tatas_lock>>;
-using priority = warm_alone<warming<priority_tatas_lock>>;
-using futex = warm_alone<warming<futex_mutex>>;
-using spin = warm_alone<warming<spinning_mutex>>;
-using whole = warm_alone<warming<mutex>>;
-using mcs = warm_alone<warming_with_node<mcs_lock>>;
+using ticket = warm_with_own_site<warming<ticket_lock>>;
+using fifo_ticket = warm_with_own_site<warming<fifo_ticket_lock>>;
+using tatas = warm_with_own_site<warming<tatas_lock>>;
+using priority = warm_with_own_site<warming<priority_tatas_lock>>;
+using futex = warm_with_own_site<warming<futex_mutex>>;
+using spin = warm_with_own_site<warming<spinning_mutex>>;
+using whole = warm_with_own_site<warming<mutex>>;
+using mcs = warm_with_own_site<warming_with_node<mcs_lock>>;
 
 /// Bodies end by the number of their accesses or with the wait.
 constexpr warm_up_policy short_bodies{.tries = 2, .max_accesses = 24, .adapts = false};
-using brief_ticket = warm_alone<warming<ticket_lock>, short_bodies>;
-using brief_mcs = warm_alone<warming_with_node<mcs_lock>, short_bodies>;
+using brief_ticket = warm_with_own_site<warming<ticket_lock>, short_bodies>;
+using brief_mcs = warm_with_own_site<warming_with_node<mcs_lock>, short_bodies>;
 
 /// Bodies run before the lock is asked for, while other threads are in critical sections of it.
 constexpr warm_up_policy short_and_early{
     .tries = 2, .max_accesses = 24, .adapts = false, .early = prefetch_before_lock::always};
-using early_ticket = warm_alone<warming<ticket_lock>, short_and_early>;
-using early_tatas = warm_alone<warming<tatas_lock>, short_and_early>;
-using early_mcs = warm_alone<warming_with_node<mcs_lock>, short_and_early>;
+using early_ticket = warm_with_own_site<warming<ticket_lock>, short_and_early>;
+using early_tatas = warm_with_own_site<warming<tatas_lock>, short_and_early>;
+using early_mcs = warm_with_own_site<warming_with_node<mcs_lock>, short_and_early>;
 
 template <class Test, unsigned threads>
 constexpr exploration test_of(const char* name, const char* summary, verdict expected = verdict::right) {
@@ -236,15 +238,15 @@ constexpr exploration table[] = {
      exclusion_test<lockable<futex>, 2, 2>::run},
     {"warm_futex-try", "the same, entered by try_lock() too", verdict::right, exclusion_test<trying<futex>, 3, 2>::run},
     {"warm_policy_mutex-ahead", "always-abort attempts, a mutex by policy", verdict::right,
-     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::mutex>>>>, 2, 2>::run},
+     exclusion_test<lockable<warm_with_own_site<warming<by_policy<lock_policy::mutex>>>>, 2, 2>::run},
     {"warm_policy_mutex-ticket-ahead", "the same, ticket", verdict::right,
-     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::ticket>>>>, 2, 2>::run},
+     exclusion_test<lockable<warm_with_own_site<warming<by_policy<lock_policy::ticket>>>>, 2, 2>::run},
     {"warm_policy_mutex-fifo_ticket-ahead", "the same, fifo_ticket", verdict::right,
-     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::fifo_ticket>>>>, 2, 2>::run},
+     exclusion_test<lockable<warm_with_own_site<warming<by_policy<lock_policy::fifo_ticket>>>>, 2, 2>::run},
     {"warm_policy_mutex-tatas-ahead", "the same, tatas", verdict::right,
-     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::tatas>>>>, 2, 2>::run},
+     exclusion_test<lockable<warm_with_own_site<warming<by_policy<lock_policy::tatas>>>>, 2, 2>::run},
     {"warm_policy_mutex-priority_tatas-ahead", "the same, warm waiters first", verdict::right,
-     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::priority_tatas>>>>, 3, 2>::run},
+     exclusion_test<lockable<warm_with_own_site<warming<by_policy<lock_policy::priority_tatas>>>>, 3, 2>::run},
     {"warm_mcs-try", "the same, mcs", verdict::right, exclusion_test<trying_with_node<mcs>, 3, 2>::run},
     {"warm_mcs-ahead", "always-abort attempts, mcs", verdict::right, exclusion_test<with_node<mcs>, 2, 2>::run},
     test_of<list_test<storing<ticket>, moving_list, 2, 2>, 2>("seeded:warm-up-that-stores",
@@ -255,4 +257,4 @@ constexpr exploration table[] = {
 
 std::span<const exploration> warming_explorations() noexcept { return table; }
 
-}  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

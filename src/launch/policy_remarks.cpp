@@ -56,7 +56,7 @@ void remark_on_site(std::vector<std::string>& into, const known_site& site, pack
                     std::uint32_t not_asked) {
   std::uint32_t follows = policy::followed_parts(site.kind, site.heeded);
   if (site.kind == "rwlock" && whole.rwlock == policy::rwlock_kind::as_mutex) follows |= parts::lock | parts::warm_up;
-  if (const std::uint32_t ignored = own.said_bits() & ~follows & ~not_asked; ignored != 0) {
+  if (const std::uint32_t ignored = own.set_bits() & ~follows & ~not_asked; ignored != 0) {
     into.push_back("the policy sets " + keys_of(ignored) + " of " + site.name + ", whose locks follow " +
                    (follows == 0 ? "no policy" : "only " + keys_of(follows)));
   }

@@ -116,9 +116,9 @@ void site_resolver::answer(site_request& request, std::uint32_t state) {
   const std::string_view name = request.site == 0 ? std::string_view() : sites_[request.site - 1].place.name;
   if (request.by == asked_by::name) {
     // The locks are the program's own. What no policy says about them stays as the program has it.
-    const observe::said_policy told = policies_.said(name);
-    request.policy = told.word;
-    request.said = told.said;
+    const observe::partial_policy own = policies_.set_for(name);
+    request.policy = own.word;
+    request.mask = own.mask;
     if (request.site != 0) sites_[request.site - 1].heeded |= request.heeded;
   } else {
     request.policy = policies_.find(name).word();

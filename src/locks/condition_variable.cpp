@@ -151,7 +151,7 @@ void condition_variable::await_leavers() noexcept {
 }
 
 std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept {
-  site& place = lock.mutex()->place();
+  site& the_site = lock.mutex()->get_site();
   const std::uint64_t start = machine::cycles();
   const futex_mutex* const guard = &lock.mutex()->core_;
   const std::uint64_t ticket = enter(lock.mutex());
@@ -161,7 +161,7 @@ std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, 
   const std::uint64_t waited = machine::cycles() - start;
   lock.lock();
   machine::annotate_unseen_acquire(guard);
-  observe::detail::condition_waited(observe::detail::counted_id(place), waited);
+  observe::detail::condition_waited(observe::detail::counted_id(the_site), waited);
   return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 

@@ -10,14 +10,14 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 [[gnu::tls_model("initial-exec")]] constinit thread_local const mutex* detail::newest_held = nullptr;
 
 void mutex::count_sampled() noexcept {
-  if (observe::detail::sample(observe::detail::counted_id(place()), this)) core_.mark();
+  if (observe::detail::sample(observe::detail::counted_id(get_site()), this)) core_.mark();
 }
 
 /// The wait of a thread that has found the lock held. Returns false only when the deadline has passed. The end of a
 /// wait lies within the critical section, and all waiters pay for what is done there. So a short wait takes its times
 /// from the readings that its pauses make. Only a long wait is shown to observers of the thread.
 bool mutex::wait_counted(std::uint64_t deadline) noexcept {
-  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint32_t site_id = observe::detail::counted_id(get_site());
   const bool is_told = observe::detail::spin_begins(site_id, this);
   futex_mutex::arrival seen;
   bool got = core_.lock_spinning(seen);
@@ -41,7 +41,7 @@ void mutex::lock_contended() noexcept {
 }
 
 bool mutex::lock_contended(wait_task& task) noexcept {
-  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint32_t site_id = observe::detail::counted_id(get_site());
   const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   if (!core_.lock_slow(task)) return false;
   observe::detail::waited(site_id, this, machine::cycles() - start);

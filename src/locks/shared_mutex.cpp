@@ -18,7 +18,7 @@ std::uint64_t budget() noexcept { return machine::cpu_count() > 1 ? spin_budget 
 }  // namespace
 
 bool shared_mutex::lock_shared_slow(std::uint64_t deadline) noexcept {
-  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint32_t site_id = observe::detail::counted_id(get_site());
   const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   const bool got = machine::annotate_unseen_acquire_if(wait_to_read(deadline), &state_);
   const auto ends = got ? observe::detail::waited : observe::detail::wait_timed_out;
@@ -88,10 +88,10 @@ void shared_mutex::lock() noexcept { (void)try_lock_until_ns(machine::no_deadlin
 
 bool shared_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   const auto begin_to_wait = [this]() noexcept {
-    return observe::detail::wait_begins(observe::detail::counted_id(place()), this);
+    return observe::detail::wait_begins(observe::detail::counted_id(get_site()), this);
   };
   const auto end_wait = [this](std::uint64_t start, auto how) noexcept {
-    how(observe::detail::counted_id(place()), this, machine::cycles() - start);
+    how(observe::detail::counted_id(get_site()), this, machine::cycles() - start);
   };
   const bool first = writers_.try_lock();
   std::uint64_t start = first ? 0 : begin_to_wait();

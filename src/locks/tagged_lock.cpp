@@ -36,7 +36,7 @@ algorithm algorithm_of(policy::lock_kind kind) noexcept {
       return algorithm::spin;
     case policy::lock_kind::priority_tatas:
       return algorithm::priority_tatas;
-    case policy::lock_kind::unsaid:
+    case policy::lock_kind::unset:
     case policy::lock_kind::mutex:
       break;
   }

@@ -79,10 +79,10 @@ wait_sum wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t c
 wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycles, std::uint64_t full_at) noexcept;
 
 /// Makes each acquisition a sample from now on. When a timed hold ends, the thread that still has the lock calls
-/// `told`; for nested holds, only for the outermost. Times are in machine::cycles(). Requires: nothing was counted
+/// `watching`; for nested holds, only for the outermost. Times are in machine::cycles(). Requires: nothing was counted
 /// before.
 using hold_watcher = void (*)(std::uint32_t site_id, const void* lock, std::uint64_t since, std::uint64_t cycles);
-void watch_holds(hold_watcher told) noexcept;
+void watch_holds(hold_watcher watching) noexcept;
 
 /// Marks the end of the process, which also ends the waits of its threads.
 void end_of_process() noexcept;

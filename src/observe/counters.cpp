@@ -19,7 +19,7 @@
 #include "outside.hpp"
 #include "ownership.hpp"
 #include "registry.hpp"
-#include "telling.hpp"
+#include "reporting.hpp"
 #include "thread_block.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
@@ -215,14 +215,14 @@ wait_sum count_failed_wait(site_counters* counters, std::uint64_t ns, std::uint6
 wait_sum waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept {
   const std::uint64_t ns = to_ns(cycles);
   const wait_sum sum = count_wait(counters_after_wait(site_id), ns, full_at);
-  tell_wait_end(site_id, lock, ns, true);
+  report_wait_end(site_id, lock, ns, true);
   return sum;
 }
 
 wait_sum wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept {
   const std::uint64_t ns = to_ns(cycles);
   const wait_sum sum = count_failed_wait(counters_after_wait(site_id), ns, full_at);
-  tell_wait_end(site_id, lock, ns, false);
+  report_wait_end(site_id, lock, ns, false);
   return sum;
 }
 
@@ -232,9 +232,9 @@ wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycle
   return counters != nullptr ? overflow(counters->held_up, waits, to_ns(cycles), full_at) : wait_sum{};
 }
 
-void watch_holds(hold_watcher told) noexcept {
-  TXSYNC_ASSERT(my_block == nullptr || told == nullptr, "holds are watched from the first count on");
-  watcher.store(told, std::memory_order_relaxed);
+void watch_holds(hold_watcher watching) noexcept {
+  TXSYNC_ASSERT(my_block == nullptr || watching == nullptr, "holds are watched from the first count on");
+  watcher.store(watching, std::memory_order_relaxed);
 }
 
 namespace detail {
@@ -270,8 +270,8 @@ void hold_ends(const void* lock) noexcept {
   const std::uint64_t cycles = machine::cycles() - block->held_since;
   const std::uint64_t held = to_ns(cycles);
   timed_lock = nullptr;
-  if (const hold_watcher told = watcher.load(std::memory_order_relaxed); told != nullptr) [[unlikely]]
-    told(block->held_site, lock, block->held_since, cycles);
+  if (const hold_watcher watching = watcher.load(std::memory_order_relaxed); watching != nullptr) [[unlikely]]
+    watching(block->held_site, lock, block->held_since, cycles);
   // It is mapped, because the sample was counted there.
   site_counters* const counters = mapped_counters(*block, block->held_site);
   counters->hold_ns.add(held * block->held_weight);
@@ -283,7 +283,7 @@ std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
   return park_begins(site_id, machine::cycles());
 }
 
-bool spin_begins(std::uint32_t site_id, const void* lock) noexcept { return tell_wait_begin(site_id, lock); }
+bool spin_begins(std::uint32_t site_id, const void* lock) noexcept { return report_wait_begin(site_id, lock); }
 
 void spun(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   TXSYNC_ASSERT(my_block == nullptr || my_block->waiting_since.load(std::memory_order_relaxed) == 0,

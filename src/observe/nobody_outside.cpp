@@ -7,7 +7,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 outside_number number_from_outside(const char*, std::uint32_t) noexcept { return {}; }
 void open_outside() noexcept {}
-said_policy policy_from_files(const char*) noexcept { return {}; }
+partial_policy policy_from_files(const char*) noexcept { return {}; }
 std::uint32_t files_read() noexcept { return 0; }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "observe/said_policy.hpp"
+#include "observe/partial_policy.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
@@ -23,7 +23,7 @@ struct outside_number {
   numbering by = numbering::here;
   bool takes_policies = false;  ///< policies may come from outside, now or later
   std::uint32_t id = 0;         ///< 0: not counted
-  said_policy policy = {};      ///< what the launcher sets for the site
+  partial_policy policy = {};   ///< what the launcher sets for the site
 };
 
 /// Asks for the number of the site with this name. The threads of the process count the site under this number from now
@@ -35,7 +35,7 @@ outside_number number_from_outside(const char* name, std::uint32_t heeded) noexc
 void open_outside() noexcept;
 
 /// What the policy files that the program has read set for the site.
-said_policy policy_from_files(const char* name) noexcept;
+partial_policy policy_from_files(const char* name) noexcept;
 /// Changes with each file. Sequentially consistent, like the list of sites: see site_registry.
 std::uint32_t files_read() noexcept;
 

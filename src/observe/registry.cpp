@@ -60,9 +60,9 @@ void put_policy(site& the_site, std::uint32_t id) noexcept {
   for (;;) {
     const std::uint32_t files = files_read();
     const std::uint64_t launcher = ruled[id].load(std::memory_order_relaxed);
-    const said_policy told{static_cast<std::uint32_t>(launcher), static_cast<std::uint32_t>(launcher >> 32)};
-    const said_policy all = told.over(policy_from_files(the_site.name()));
-    if (all.said != 0) the_site.set_policy(all.over(the_site.policy()));
+    const partial_policy by_launcher{static_cast<std::uint32_t>(launcher), static_cast<std::uint32_t>(launcher >> 32)};
+    const partial_policy all = by_launcher.over(policy_from_files(the_site.name()));
+    if (all.mask != 0) the_site.set_policy(all.over(the_site.policy()));
     // Another thread may have read a further file meanwhile and set its policy before ours.
     if (files_read() == files) return;
   }
@@ -106,17 +106,17 @@ std::uint32_t counted_now(const site& the_site, std::uint32_t id) noexcept {
 /// Threads that enter a site numbered by the launcher at the same time all ask, and get the same answer. So none waits
 /// for another one, which it may have interrupted.
 std::uint32_t site_registry::enter(site& the_site) noexcept {
-  const outside_number told = number_from_outside(the_site.name(), 0);
-  if (told.by == numbering::later) return 0;
-  if (told.by == numbering::here) return number_here(the_site, told.takes_policies);
-  if (told.id != 0) {
-    ruled[told.id].store(std::uint64_t{told.policy.said} << 32 | told.policy.word, std::memory_order_relaxed);
-    raise_to(from_launcher, told.id);
-    raise_to(given, told.id);
+  const outside_number answer = number_from_outside(the_site.name(), 0);
+  if (answer.by == numbering::later) return 0;
+  if (answer.by == numbering::here) return number_here(the_site, answer.takes_policies);
+  if (answer.id != 0) {
+    ruled[answer.id].store(std::uint64_t{answer.policy.mask} << 32 | answer.policy.word, std::memory_order_relaxed);
+    raise_to(from_launcher, answer.id);
+    raise_to(given, answer.id);
   }
-  make_known(the_site, told.id, true);
-  the_site.id_.store(told.id, std::memory_order_release);  // pairs with the acquire in site::id()
-  return counted_now(the_site, told.id);
+  make_known(the_site, answer.id, true);
+  the_site.id_.store(answer.id, std::memory_order_release);  // pairs with the acquire in site::id()
+  return counted_now(the_site, answer.id);
 }
 
 /// Threads that enter one site at the same time get one number. None waits for another one: each does all of the work.

@@ -22,7 +22,7 @@ std::string load_policy(const char*) noexcept { return why; }
 
 namespace observe {
 
-said_policy policy_from_files(const char*) noexcept { return {}; }
+partial_policy policy_from_files(const char*) noexcept { return {}; }
 std::uint32_t files_read() noexcept { return 0; }
 
 }  // namespace observe

@@ -77,11 +77,11 @@ std::uint32_t followed_parts(std::string_view kind, std::uint32_t heeded) noexce
 
 packed policy_set::find(std::string_view site) const {
   const auto or_else = [](packed first, packed second) {
-    if (first.lock == lock_kind::unsaid) first.lock = second.lock;
-    if (first.rwlock == rwlock_kind::unsaid) first.rwlock = second.rwlock;
-    if (first.spinlock == spinlock_kind::unsaid) first.spinlock = second.spinlock;
-    if (first.elision == elision_kind::unsaid) first.elision = second.elision;
-    if (first.warm_up == warm_up_kind::unsaid) first.warm_up = second.warm_up;
+    if (first.lock == lock_kind::unset) first.lock = second.lock;
+    if (first.rwlock == rwlock_kind::unset) first.rwlock = second.rwlock;
+    if (first.spinlock == spinlock_kind::unset) first.spinlock = second.spinlock;
+    if (first.elision == elision_kind::unset) first.elision = second.elision;
+    if (first.warm_up == warm_up_kind::unset) first.warm_up = second.warm_up;
     return first;
   };
   const packed base = or_else(defaults, built_in);
@@ -92,26 +92,26 @@ packed policy_set::find(std::string_view site) const {
 namespace {
 
 /// Without the fields that say "libc": the program's own locks of named sites have no such kind.
-observe::said_policy without_libc(packed choices, std::uint32_t said) {
+observe::partial_policy without_libc(packed choices, std::uint32_t mask) {
   using parts = packed::parts;
-  if (choices.lock == lock_kind::libc) said &= ~parts::lock;
-  if (choices.rwlock == rwlock_kind::libc) said &= ~parts::rwlock;
-  if (choices.spinlock == spinlock_kind::libc) said &= ~parts::spinlock;
-  return {choices.word() & said, said};
+  if (choices.lock == lock_kind::libc) mask &= ~parts::lock;
+  if (choices.rwlock == rwlock_kind::libc) mask &= ~parts::rwlock;
+  if (choices.spinlock == spinlock_kind::libc) mask &= ~parts::spinlock;
+  return {choices.word() & mask, mask};
 }
 
 }  // namespace
 
-observe::said_policy policy_set::said_by_default() const { return without_libc(defaults, default_said); }
+observe::partial_policy policy_set::set_by_default() const { return without_libc(defaults, default_mask); }
 
-observe::said_policy policy_set::said(std::string_view site) const {
+observe::partial_policy policy_set::set_for(std::string_view site) const {
   const auto at = std::find_if(sites.begin(), sites.end(), [site](const auto& one) { return one.first == site; });
-  if (at == sites.end()) return said_by_default();
+  if (at == sites.end()) return set_by_default();
   const packed choices = at->second;
-  const bool counting_said = choices.counting != defaults.counting || (default_said & policy_word::counting_off) != 0;
-  const std::uint32_t own = choices.said_bits() | (counting_said ? policy_word::counting_off : 0);
+  const bool sets_counting = choices.counting != defaults.counting || (default_mask & policy_word::counting_off) != 0;
+  const std::uint32_t own = choices.set_bits() | (sets_counting ? policy_word::counting_off : 0);
   // Where the site says "libc", the default's choice does not apply, either.
-  const observe::said_policy before{said_by_default().word & ~own, said_by_default().said & ~own};
+  const observe::partial_policy before{set_by_default().word & ~own, set_by_default().mask & ~own};
   return without_libc(choices, own).over(before);
 }
 
@@ -131,7 +131,7 @@ std::optional<policy_set> find_named(std::string_view name) {
     const bool says = one.defaults.lock != lock_kind::libc;
     policy_set made;
     made.defaults = one.defaults;
-    made.default_said = says ? one.defaults.said_bits() | policy_word::counting_off : 0;
+    made.default_mask = says ? one.defaults.set_bits() | policy_word::counting_off : 0;
     return made;
   }
   return std::nullopt;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "observe/said_policy.hpp"
+#include "observe/partial_policy.hpp"
 #include "policy/packed.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::policy {
@@ -27,7 +27,7 @@ struct policy_error : std::runtime_error {
 inline constexpr packed built_in{lock_kind::mutex,  rwlock_kind::rwlock, spinlock_kind::tatas, true,
                                  elision_kind::off, warm_up_kind::off};
 
-/// The words of policy files and tables; null for `unsaid`.
+/// The words of policy files and tables; null for `unset`.
 const char* to_string(lock_kind kind) noexcept;
 const char* to_string(rwlock_kind kind) noexcept;
 const char* to_string(spinlock_kind kind) noexcept;
@@ -35,7 +35,7 @@ const char* to_string(elision_kind kind) noexcept;
 const char* to_string(warm_up_kind kind) noexcept;
 const char* to_string(openmp_kind kind) noexcept;
 
-/// "lock=tatas elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true", without fields that are `unsaid`.
+/// "lock=tatas elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true", without fields that are `unset`.
 std::string to_string(packed choices);
 
 /// The parts of its policy (packed::parts) that a site's locks follow. `kind`: observe::site_record::kind. The locks of a
@@ -45,20 +45,20 @@ std::uint32_t followed_parts(std::string_view kind, std::uint32_t heeded) noexce
 /// A default, and the exceptions of single sites.
 struct policy_set {
   packed defaults = built_in;
-  /// In any order, no name twice. A field that is `unsaid` takes the default's value; counting always has a value.
+  /// In any order, no name twice. A field that is `unset` takes the default's value; counting always has a value.
   std::vector<std::pair<std::string, packed>> sites;
   openmp_kind openmp_barrier = openmp_kind::library;
   /// Which bits of the defaults' word a user has set. The other bits are for pthread's locks: once there is a policy,
   /// those no longer stay as they are in libc.
-  std::uint32_t default_said = 0;
+  std::uint32_t default_mask = 0;
 
-  /// What a site of pthread's locks does. No field of it is `unsaid`.
+  /// What a site of pthread's locks does. No field of it is `unset`.
   packed find(std::string_view site) const;
   /// What a policy sets for a named site. For the rest, its locks are as the program declares them. "libc" sets
   /// nothing.
-  observe::said_policy said(std::string_view site) const;
+  observe::partial_policy set_for(std::string_view site) const;
   /// The same for a site that is not in `sites`.
-  observe::said_policy said_by_default() const;
+  observe::partial_policy set_by_default() const;
   /// Whether the defaults, or a site's own choices, are as asked.
   template <class Test>
   bool any(const Test& test) const {

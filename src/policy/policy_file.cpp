@@ -38,7 +38,7 @@ class reader {
     read_root(root, made);
     complain();
     for (auto& [name, choices] : made.sites) {
-      if (!said_counting_.contains(name)) choices.counting = made.defaults.counting;
+      if (!sites_that_set_counting_.contains(name)) choices.counting = made.defaults.counting;
     }
     return made;
   }
@@ -116,8 +116,8 @@ class reader {
     openmp_barrier_ = &into.openmp_barrier;
     const packed choices = read_choices(table, packed{}, "default");
     openmp_barrier_ = nullptr;
-    into.default_said = choices.said_bits() | (said_counting_.contains({}) ? policy_word::counting_off : 0);
-    into.defaults = packed::of(observe::said_policy{choices.word(), into.default_said}.over(built_in.word()));
+    into.default_mask = choices.set_bits() | (sites_that_set_counting_.contains({}) ? policy_word::counting_off : 0);
+    into.defaults = packed::of(observe::partial_policy{choices.word(), into.default_mask}.over(built_in.word()));
   }
 
   packed read_choices(const toml::table& table, packed made, const std::string& where, const std::string& site = {}) {
@@ -135,7 +135,7 @@ class reader {
         read_word(key, value, made.warm_up);
       } else if (name == "counting") {
         read_counting(value, made.counting);
-        said_counting_.insert(site);
+        sites_that_set_counting_.insert(site);
       } else if (name == "openmp_barrier" && openmp_barrier_ != nullptr) {
         read_word(key, value, *openmp_barrier_);
       } else {
@@ -148,8 +148,8 @@ class reader {
   }
 
   void read_counting(const toml::node& value, bool& into) {
-    if (const auto said = value.value_exact<bool>()) {
-      into = *said;
+    if (const auto given = value.value_exact<bool>()) {
+      into = *given;
     } else {
       wrong(value.source(), "counting is " + type_name(value) + " rather than a boolean; allowed: true, false");
     }
@@ -173,8 +173,8 @@ class reader {
   }
 
   const std::string& source_;
-  std::set<std::string> said_counting_;    // names of sites
-  openmp_kind* openmp_barrier_ = nullptr;  // where the file may set openmp_barrier
+  std::set<std::string> sites_that_set_counting_;  // names of sites
+  openmp_kind* openmp_barrier_ = nullptr;          // where the file may set openmp_barrier
   unsigned first_line_ = 0;
   std::string first_;
 };
@@ -232,7 +232,7 @@ std::string quoted_text(std::string_view text) {
   return made.str();
 }
 
-void write_choices(std::string& text, packed choices, bool counting_said) {
+void write_choices(std::string& text, packed choices, bool sets_counting) {
   const auto add = [&text](const char* key, const char* word) {
     if (word != nullptr) text += std::string(key) + " = \"" + word + "\"\n";
   };
@@ -243,7 +243,7 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
     text += "# One reader at a time: a program whose readers wait for each other inside such a lock hangs.\n";
   add("rwlock", to_string(choices.rwlock));
   add("spinlock", to_string(choices.spinlock));
-  if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";
+  if (sets_counting) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";
 }
 
 /// Whether TOML accepts the line as a comment.

@@ -112,7 +112,7 @@ inline constexpr const auto& preset_table = elision_table;
 template <>
 inline constexpr const auto& preset_table<warm_up_kind> = warm_up_table;
 
-/// The kind of a row. Rows come after `unsaid` and `off`.
+/// The kind of a row. Rows come after `unset` and `off`.
 template <class Kind>
 constexpr Kind kind_of_row(std::size_t row) noexcept {
   return static_cast<Kind>(static_cast<std::size_t>(Kind::standard) + row);

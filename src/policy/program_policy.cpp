@@ -26,22 +26,22 @@ constexpr const char* variable = "TXSYNC_POLICY";
 /// perhaps in signal handlers. So it never changes, and each further file makes a new object.
 class all_files {
  public:
-  all_files(const policy_set& file, const all_files* before) : defaults_(file.said_by_default()) {
-    for (const auto& [name, choices] : file.sites) sites_[name] = file.said(name);
+  all_files(const policy_set& file, const all_files* before) : defaults_(file.set_by_default()) {
+    for (const auto& [name, choices] : file.sites) sites_[name] = file.set_for(name);
     if (before == nullptr) return;
-    for (auto& [name, said] : sites_) said = said.over(before->said(name));
-    for (const auto& [name, said] : before->sites_) sites_.try_emplace(name, defaults_.over(said));
+    for (auto& [name, own] : sites_) own = own.over(before->set_for(name));
+    for (const auto& [name, earlier] : before->sites_) sites_.try_emplace(name, defaults_.over(earlier));
     defaults_ = defaults_.over(before->defaults_);
   }
 
-  observe::said_policy said(std::string_view name) const noexcept {
+  observe::partial_policy set_for(std::string_view name) const noexcept {
     const auto at = sites_.find(name);
     return at == sites_.end() ? defaults_ : at->second;
   }
 
  private:
-  observe::said_policy defaults_;
-  std::map<std::string, observe::said_policy, std::less<>> sites_;
+  observe::partial_policy defaults_;
+  std::map<std::string, observe::partial_policy, std::less<>> sites_;
 };
 
 // Both are sequentially consistent: see site_registry. No object is ever freed.
@@ -103,9 +103,9 @@ std::string load_policy(const char* name_or_file) noexcept {
 
 namespace observe {
 
-said_policy policy_from_files(const char* name) noexcept {
+partial_policy policy_from_files(const char* name) noexcept {
   const policy::all_files* const all = policy::known.load();
-  return all == nullptr ? said_policy{} : all->said(name);
+  return all == nullptr ? partial_policy{} : all->set_for(name);
 }
 
 std::uint32_t files_read() noexcept { return policy::files.load(); }

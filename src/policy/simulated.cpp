@@ -6,25 +6,25 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::policy {
 namespace {
 
-std::string entry(observe::said_policy said, const std::string& name) {
+std::string entry(observe::partial_policy given, const std::string& name) {
   char numbers[48];
-  std::snprintf(numbers, sizeof numbers, "%x %x %zu ", said.word, said.said, name.size());
+  std::snprintf(numbers, sizeof numbers, "%x %x %zu ", given.word, given.mask, name.size());
   return numbers + name;
 }
 
 }  // namespace
 
-std::string told_sites(const policy_set& set) {
-  const observe::said_policy everywhere = set.said_by_default();
-  if (everywhere.said == 0 && set.sites.empty()) return {};
+std::string site_policies_to_simulate(const policy_set& set) {
+  const observe::partial_policy everywhere = set.set_by_default();
+  if (everywhere.mask == 0 && set.sites.empty()) return {};
   std::string text = entry(everywhere, {});
-  for (const auto& [name, choices] : set.sites) text += entry(set.said(name), name);
+  for (const auto& [name, choices] : set.sites) text += entry(set.set_for(name), name);
   return text;
 }
 
-std::string told_locks(const policy_set& set) {
+std::string lock_policies_to_simulate(const policy_set& set) {
   std::string text;
-  if (set.default_said == 0) return text;
+  if (set.default_mask == 0) return text;
   const packed choices = set.defaults;
   const auto add = [&text](const char* key, const char* word) {
     if (word != nullptr) text += std::string(text.empty() ? "" : " ") + key + "=" + word;

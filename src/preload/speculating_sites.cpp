@@ -42,7 +42,7 @@ bool make_speculating(std::uint32_t number, const site_choices& choices, const p
   }
   if (!speculating.has_choices()) speculating.lock_site.set_policy(asked.word());
   const auto why = choices.elides ? detail::speculation::elision : detail::speculation::warm_up;
-  if (detail::decide_state(speculating.lock_site, why).place() == nullptr) {
+  if (detail::decide_state(speculating.lock_site, why).get_site() == nullptr) {
     // Nothing is decided in an attempt, and a lock's kind is final. So the critical section starts again outside the
     // attempt.
     machine::abort<machine::attempt_status::code_fall_back>();

@@ -56,7 +56,7 @@ inline constexpr char records[] = "TXSYNC_SIM_RECORDS";  ///< descriptor; withou
 // What the program itself reads:
 inline constexpr char elide[] = "TXSYNC_SIM_ELIDE";  ///< its pthread mutexes: "1", or a policy's word for elision
 inline constexpr char locks[] = "TXSYNC_SIM_LOCKS";  ///< its pthread locks: keys and words of policy files
-inline constexpr char sites[] = "TXSYNC_SIM_SITES";  ///< its named sites (observe/told_policies.hpp)
+inline constexpr char sites[] = "TXSYNC_SIM_SITES";  ///< its named sites (observe/simulated_policies.hpp)
 // Set by tests alone:
 inline constexpr char variant[] = "TXSYNC_SIM_VARIANT";  ///< a number by which the program chooses a variant of itself
 inline constexpr char patience[] = "TXSYNC_SIM_PATIENCE";  ///< CPU seconds without progress, after which it fails

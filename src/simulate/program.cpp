@@ -50,8 +50,8 @@ sim::image_request image_request_of(const program_request& request, const std::s
           .oracle = request.oracle,
           .limit_us = request.limit_ms * 1'000,
           .elides = request.elides,
-          .locks = request.policy ? policy::told_locks(*request.policy) : "",
-          .sites = request.policy ? policy::told_sites(*request.policy) : "",
+          .locks = request.policy ? policy::lock_policies_to_simulate(*request.policy) : "",
+          .sites = request.policy ? policy::site_policies_to_simulate(*request.policy) : "",
           .failure_is_a_result = true,
           .keeps_error_output = true};
 }

@@ -9,7 +9,7 @@
 
 #include "locks/backoff.hpp"
 #include "observe/commit_counts.hpp"
-#include "observe/telling.hpp"
+#include "observe/reporting.hpp"
 #include "speculate/commit_actions.hpp"
 #include "speculate/elision_history.hpp"
 #include "speculate/thread_memory.hpp"
@@ -206,7 +206,7 @@ struct section_request {
 }
 
 /// The number of the site that counts the outcome of an attempt or a section; or 0.
-std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail::counted_id(*how.place()); }
+std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail::counted_id(*how.get_site()); }
 // Not inlined, so that a try that commits uses no registers for them.
 [[gnu::noinline]] void count_abort(const site_page& how, const void* lock, attempt_status status) noexcept {
   // Otherwise note_site() would add them in the next attempt. A page fault at the counters would abort each attempt
@@ -215,20 +215,20 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
   const std::uint32_t number = counted_as(how);
   const abort_cause why = status.cause();
   if (number != 0) observe::detail::attempt_aborted(number, why);
-  observe::tell_abort(number, lock, why);
+  observe::report_abort(number, lock, why);
 }
 /// `status`: that of the last attempt.
 [[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0 && observe::detail::attempts_failed(number)) my_attempt_frame.times_losses = true;
-  observe::tell_fallback(number, lock, status.cause());
+  observe::report_fallback(number, lock, status.cause());
 }
 constexpr observe::commits_left own_commits_left = {
     .get = []() noexcept { return my_attempt_frame.countdown.commits_left(); },
     .set = [](std::uint32_t commits) noexcept { my_attempt_frame.countdown.set_commits_left(commits); }};
 
 [[gnu::noinline]] void add_commits(attempt_frame& mine) noexcept {
-  if (observe::add_commits(*mine.how.page().place(), own_commits_left)) mine.times_losses = true;
+  if (observe::add_commits(*mine.how.page().get_site(), own_commits_left)) mine.times_losses = true;
 }
 
 /// Ends the attempt, and counts it if it is to be counted.
@@ -325,7 +325,7 @@ void commit(attempt_frame& mine, unsigned sections) noexcept {
   attempt_committed(history, policy, sections);
   if (sections > 1) [[unlikely]] {
     my_trial_sampler.add(&how.elision_trial, sections - 1);
-    if (mine.how.is_counted()) observe::count_joined(*how.place(), sections - 1);
+    if (mine.how.is_counted()) observe::count_joined(*how.get_site(), sections - 1);
   }
   my_memory_if_any()->timed.end(how);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
@@ -353,9 +353,9 @@ elided_section* find(attempt_frame& mine, const void* lock) noexcept {
 }
 
 /// Whether critical sections of the site run in attempts at all. Called in an attempt, where nothing is decided.
-bool is_elided_within(const site& place, const site_state& state) noexcept {
+bool is_elided_within(const site& the_site, const site_state& state) noexcept {
   const elision_policy* const decided = state.elision();
-  return (decided != nullptr ? *decided : elision_policy_of(place)).attempts != 0;
+  return (decided != nullptr ? *decided : elision_policy_of(the_site)).attempts != 0;
 }
 
 /// The site's policy and page, outside the thread's own attempts. Without a page sections take the lock.
@@ -363,10 +363,10 @@ struct elision_choice {
   const elision_policy* policy;
   site_page* how;
 };
-elision_choice choice_of(site& place, site_state& seen) noexcept {
+elision_choice choice_of(site& the_site, site_state& seen) noexcept {
   site_state* state = &seen;
   if (state->elision() == nullptr) [[unlikely]]
-    state = &decide_state(place, speculation::elision);
+    state = &decide_state(the_site, speculation::elision);
   const elision_policy* const policy = state->elision();
   // A site that makes attempts has a page.
   return {policy, policy->attempts == 0 ? nullptr : static_cast<site_page*>(state)};
@@ -374,15 +374,15 @@ elision_choice choice_of(site& place, site_state& seen) noexcept {
 
 }  // namespace
 
-bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode, held_test held) noexcept {
+bool try_elision(site& the_site, site_state& state, const void* lock, latch_mode mode, held_test held) noexcept {
   attempt_frame& mine = my_attempt_frame;
   if (mine.is(attempt_frame::in_attempt)) {
-    if (!is_elided_within(place, state)) return false;
+    if (!is_elided_within(the_site, state)) return false;
     if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
     return true;
   }
-  const elision_choice chosen = choice_of(place, state);
+  const elision_choice chosen = choice_of(the_site, state);
   if (chosen.how == nullptr) return false;
   site_page& how = *chosen.how;
   const elision_policy& policy = *chosen.policy;
@@ -393,18 +393,18 @@ bool try_elision(site& place, site_state& state, const void* lock, latch_mode mo
   return enter_from_outside(mine, {how, lock, mode, held}, *history);
 }
 
-try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
+try_outcome try_enter_elided(site& the_site, const void* lock, latch_mode mode, held_test held) noexcept {
   attempt_frame& mine = my_attempt_frame;
-  site_state& state = site_state::of(place);
+  site_state& state = site_state::of(the_site);
   if (mine.is(attempt_frame::in_attempt)) {
-    if (!is_elided_within(place, state)) return try_outcome::try_lock;
+    if (!is_elided_within(the_site, state)) return try_outcome::try_lock;
     const latch_mode within = elided_mode(lock);
     const bool own = within == latch_mode::exclusive || (within == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
     record(mine, lock, mode);
     return try_outcome::elided;
   }
-  const elision_choice chosen = choice_of(place, state);
+  const elision_choice chosen = choice_of(the_site, state);
   if (chosen.how == nullptr) return try_outcome::try_lock;
   site_page& how = *chosen.how;
   const elision_policy& policy = *chosen.policy;
@@ -426,7 +426,7 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   if (held(lock)) {
     note_site(mine, how);
     end_attempt(mine);
-    if (mine.how.is_counted()) observe::count_empty(*how.place());
+    if (mine.how.is_counted()) observe::count_empty(*how.get_site());
     return try_outcome::busy;
   }
   record_outermost(mine, how, lock, mode);

@@ -31,11 +31,11 @@ algorithm algorithm_by(std::uint32_t word) noexcept {
 }
 
 /// Only sites that ask for it are elided, by their policy word or in code. A policy that says nothing of it means none.
-bool asks_for_elision(const site& place, std::uint32_t word) noexcept {
+bool asks_for_elision(const site& the_site, std::uint32_t word) noexcept {
   if (!machine::attempts_work()) return false;
   const policy::elision_kind kind = policy::packed::of(word).elision;
-  if (kind != policy::elision_kind::unsaid) return kind != policy::elision_kind::off;
-  return (word & policy_word::in_code) != 0 && static_cast<const site_with_policy&>(place).elision() != nullptr;
+  if (kind != policy::elision_kind::unset) return kind != policy::elision_kind::off;
+  return (word & policy_word::in_code) != 0 && static_cast<const site_with_policy&>(the_site).elision() != nullptr;
 }
 
 /// The mark of the calling process. It differs from its parents' marks.
@@ -61,8 +61,8 @@ policy_mutex::choice policy_mutex::chosen() noexcept {
   // Within an attempt nobody can be asked for the policy.
   machine::abort<machine::attempt_status::code_fall_back>();
   constexpr std::uint32_t heeded = policy::packed::parts::lock | policy::packed::parts::elision;
-  const std::uint32_t word = observe::detail::policy_at_first_use(place(), heeded);
-  const choice mine(algorithm_by(word), asks_for_elision(place(), word));
+  const std::uint32_t word = observe::detail::policy_at_first_use(get_site(), heeded);
+  const choice mine(algorithm_by(word), asks_for_elision(get_site(), word));
   detail::forget_left(&words_.queue, so_far);
   // relaxed: as in is_mutex(). The second thread takes what the first one has chosen.
   return tag_.compare_exchange_strong(seen, mine.tag(), std::memory_order_relaxed) ? mine : choice(seen);
@@ -70,13 +70,13 @@ policy_mutex::choice policy_mutex::chosen() noexcept {
 
 /// True in an attempt that runs the critical section.
 bool policy_mutex::enter_elided(choice made) noexcept {
-  return made.speculates() && asks_for_elision(place(), place().policy()) &&
-         detail::enter_elided(place(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
+  return made.speculates() && asks_for_elision(get_site(), get_site().policy()) &&
+         detail::enter_elided(get_site(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
 }
 
 detail::try_outcome policy_mutex::try_elided(choice made) noexcept {
-  if (!made.speculates() || !asks_for_elision(place(), place().policy())) return detail::try_outcome::try_lock;
-  return detail::try_enter_elided(place(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
+  if (!made.speculates() || !asks_for_elision(get_site(), get_site().policy())) return detail::try_outcome::try_lock;
+  return detail::try_enter_elided(get_site(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
 }
 
 /// Ends the critical section if an attempt runs it.
@@ -99,9 +99,9 @@ void policy_mutex::become_owner(algorithm how) noexcept {
 /// A lock that is in use also finds out here that its site now asks for elision.
 void policy_mutex::count_sampled() noexcept {
   // The inlined unlock() checks the mark. Other locks check whether they are the one that is timed.
-  if (observe::detail::sample(observe::detail::counted_id(place()), this) && is_mutex()) words_.futex.mark();
+  if (observe::detail::sample(observe::detail::counted_id(get_site()), this) && is_mutex()) words_.futex.mark();
   // relaxed: critical sections with the lock and attempts may be mixed at any time
-  if (!choice(tag_.load(std::memory_order_relaxed)).speculates() && asks_for_elision(place(), place().policy()))
+  if (!choice(tag_.load(std::memory_order_relaxed)).speculates() && asks_for_elision(get_site(), get_site().policy()))
     tag_.fetch_or(choice::speculates_bit, std::memory_order_relaxed);
 }
 
@@ -110,7 +110,7 @@ bool policy_mutex::lock_slowly(wait_task* task) noexcept {
   if (enter_elided(made)) return true;
   const algorithm how = made.how();
   if (!try_as(how)) {
-    const std::uint32_t site_id = observe::detail::counted_id(place());
+    const std::uint32_t site_id = observe::detail::counted_id(get_site());
     const std::uint64_t start = observe::detail::wait_begins(site_id, this);
     if (!core().acquire(how, {.here = mark_here(how), .task = task})) return false;
     observe::detail::waited(site_id, this, machine::cycles() - start);
@@ -136,7 +136,7 @@ bool policy_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (tried == detail::try_outcome::busy) machine::abort<machine::attempt_status::code_fall_back>();
   const algorithm how = made.how();
   if (!try_as(how)) {
-    const std::uint32_t site_id = observe::detail::counted_id(place());
+    const std::uint32_t site_id = observe::detail::counted_id(get_site());
     const std::uint64_t start = observe::detail::wait_begins(site_id, this);
     if (!core().acquire(how, {.here = mark_here(how), .deadline = deadline})) {
       observe::detail::wait_timed_out(site_id, this, machine::cycles() - start);

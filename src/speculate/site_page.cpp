@@ -19,29 +19,33 @@ constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = prefet
 
 /// What the policy word says; else what the code gives; else the standard preset.
 template <auto given, const auto& off, const auto& standard, class Kind>
-const auto& choose(const site& place, std::uint32_t word, Kind kind) noexcept {
+const auto& choose(const site& the_site, std::uint32_t word, Kind kind) noexcept {
   if (kind == Kind::off) return off;
-  if (kind != Kind::unsaid) return policy::policy_of(kind);
+  if (kind != Kind::unset) return policy::policy_of(kind);
   if ((word & policy_word::in_code) != 0) {
-    if (const auto* const in_code = (static_cast<const site_with_policy&>(place).*given)()) return *in_code;
+    if (const auto* const in_code = (static_cast<const site_with_policy&>(the_site).*given)()) return *in_code;
   }
   return standard;
 }
 
-const elision_policy& choose_elision(const site& place, std::uint32_t word) noexcept {
-  return choose<&site_with_policy::elision, no_elision, elision_presets::standard>(place, word,
+const elision_policy& choose_elision(const site& the_site, std::uint32_t word) noexcept {
+  return choose<&site_with_policy::elision, no_elision, elision_presets::standard>(the_site, word,
                                                                                    policy::packed::of(word).elision);
 }
 
-const warm_up_policy& choose_warm_up(const site& place, std::uint32_t word) noexcept {
-  return choose<&site_with_policy::warm_up, no_warm_up, warm_up_presets::standard>(place, word,
+const warm_up_policy& choose_warm_up(const site& the_site, std::uint32_t word) noexcept {
+  return choose<&site_with_policy::warm_up, no_warm_up, warm_up_presets::standard>(the_site, word,
                                                                                    policy::packed::of(word).warm_up);
 }
 
 }  // namespace
 
-const elision_policy& elision_policy_of(const site& place) noexcept { return choose_elision(place, place.policy()); }
-const warm_up_policy& warm_up_policy_of(const site& place) noexcept { return choose_warm_up(place, place.policy()); }
+const elision_policy& elision_policy_of(const site& the_site) noexcept {
+  return choose_elision(the_site, the_site.policy());
+}
+const warm_up_policy& warm_up_policy_of(const site& the_site) noexcept {
+  return choose_warm_up(the_site, the_site.policy());
+}
 
 namespace detail {
 
@@ -56,9 +60,9 @@ bool is_decided(const site_state& state, speculation what) noexcept {
   return what == speculation::elision ? state.elision() != nullptr : state.warm_up() != nullptr;
 }
 
-bool is_wanted(const site& place, std::uint32_t word, speculation what) noexcept {
-  return what == speculation::elision ? choose_elision(place, word).attempts != 0
-                                      : choose_warm_up(place, word).tries != 0;
+bool is_wanted(const site& the_site, std::uint32_t word, speculation what) noexcept {
+  return what == speculation::elision ? choose_elision(the_site, word).attempts != 0
+                                      : choose_warm_up(the_site, word).tries != 0;
 }
 
 constexpr std::uint32_t heeded_for(speculation what) noexcept {
@@ -72,40 +76,40 @@ site_state& without(const site_state& state, speculation what) noexcept {
   return what == speculation::elision ? without_elision : without_warm_up;
 }
 
-site_page* make_page(site& place) noexcept {
+site_page* make_page(site& the_site) noexcept {
   void* const memory = machine::map_pages(sizeof(site_page));
   if (memory == nullptr) return nullptr;
-  auto* const page = new (memory) site_page(place);
+  auto* const page = new (memory) site_page(the_site);
   page->apply_policy();
   return page;
 }
 
 }  // namespace
 
-site_state& decide_state(site& place, speculation what) noexcept {
+site_state& decide_state(site& the_site, speculation what) noexcept {
   for (;;) {
-    site_state& state = site_state::of(place);
+    site_state& state = site_state::of(the_site);
     if (is_decided(state, what)) return state;
     if (machine::active() || machine::warm_active()) return without_both;
-    const std::uint32_t word = observe::detail::policy_at_first_use(place, heeded_for(what));
-    const bool speculates = is_wanted(place, word, what);
-    site_page* const page = speculates ? make_page(place) : nullptr;
+    const std::uint32_t word = observe::detail::policy_at_first_use(the_site, heeded_for(what));
+    const bool speculates = is_wanted(the_site, word, what);
+    site_page* const page = speculates ? make_page(the_site) : nullptr;
     site_state& made = page != nullptr ? *page : speculates ? without_both : without(state, what);
-    if (!site_state::replace(place, state, made)) {
+    if (!site_state::replace(the_site, state, made)) {
       if (page != nullptr) machine::unmap_pages(page, sizeof(site_page));
-    } else if (site_state::latest_word(place) != word) {
-      site_page::policy_changed(place);
+    } else if (site_state::latest_word(the_site) != word) {
+      site_page::policy_changed(the_site);
     }
   }
 }
 
-void site_page::policy_changed(site& place) noexcept {
-  site_state& state = site_state::of(place);
-  if (state.place() != nullptr) {
+void site_page::policy_changed(site& the_site) noexcept {
+  site_state& state = site_state::of(the_site);
+  if (state.get_site() != nullptr) {
     static_cast<site_page&>(state).apply_policy();
   } else {
     // A thread that has replaced it since reads the policy word after that.
-    (void)site_state::replace(place, state, undecided);
+    (void)site_state::replace(the_site, state, undecided);
   }
 }
 
@@ -148,14 +152,14 @@ void site_page::keep_warm_up_answer() noexcept {
 
 void site_page::apply_policy() noexcept {
   for (;;) {
-    const std::uint32_t word = latest_word(*place());
-    elision_.store(&choose_elision(*place(), word));
-    warm_up_.store(&choose_warm_up(*place(), word));
+    const std::uint32_t word = latest_word(*get_site());
+    elision_.store(&choose_elision(*get_site(), word));
+    warm_up_.store(&choose_warm_up(*get_site(), word));
     // relaxed: a flag; while it changes, counting one more or one less is right at some time
     counts_attempts_.store((word & policy_word::counting_off) == 0, std::memory_order_relaxed);
     keep_elision_answer();
     keep_warm_up_answer();
-    if (latest_word(*place()) == word) return;
+    if (latest_word(*get_site()) == word) return;
   }
 }
 

@@ -85,10 +85,10 @@ void timed_sections::begin_timing() noexcept {
   began_ = machine::cycles() | 1;
 }
 
-void timed_sections::end_timing(site& place) noexcept {
+void timed_sections::end_timing(site& the_site) noexcept {
   began_ = 0;
   if (lost_ == 0) return;
-  observe::detail::lost_in_attempts(observe::detail::counted_id(place), lost_, observe::timing_period);
+  observe::detail::lost_in_attempts(observe::detail::counted_id(the_site), lost_, observe::timing_period);
 }
 
 thread_memory* my_memory() noexcept {

@@ -35,17 +35,17 @@ class timed_sections {
       began_ = machine::cycles();
   }
   /// The critical section has ended, or takes the lock. Counts what it has lost.
-  void end(site& place) noexcept {
+  void end(site& the_site) noexcept {
     if (began_ != 0) [[unlikely]]
-      end_timing(place);
+      end_timing(the_site);
   }
   void end(const site_state& state) noexcept {
     if (began_ != 0) [[unlikely]]
-      end_timing(*state.place());
+      end_timing(*state.get_site());
   }
 
  private:
-  void end_timing(site& place) noexcept;
+  void end_timing(site& the_site) noexcept;
 
   bool is_next_ = false;
   std::uint64_t began_ = 0;  ///< machine::cycles(); 0: the section is not timed

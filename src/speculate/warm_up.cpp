@@ -17,13 +17,13 @@ constexpr std::uint32_t before_lock_windows_shorter = 4;
 
 /// When a warm-up begins, in machine::cycles(). 0: it is not counted.
 std::uint64_t begin_counted(const detail::site_state& state) noexcept {
-  return state.place() != nullptr && state.place()->is_counted() ? machine::cycles() | 1 : 0;
+  return state.get_site() != nullptr && state.get_site()->is_counted() ? machine::cycles() | 1 : 0;
 }
 /// For an always-abort attempt, with the cause of its end.
 void end_counted(const detail::site_state& state, std::uint64_t began, const abort_cause* attempt_ended_by) noexcept {
   if (began == 0) return;
   const std::uint64_t now = machine::cycles();
-  observe::detail::warmed_up(observe::detail::counted_id(*state.place()), now > began ? now - began : 0,
+  observe::detail::warmed_up(observe::detail::counted_id(*state.get_site()), now > began ? now - began : 0,
                              attempt_ended_by);
 }
 

@@ -178,7 +178,7 @@ void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   me.counts->transactions.aborts[static_cast<std::size_t>(abort_cause::user)].add(1);
   abandon(me);
-  tell_abort(me, abort_cause::user);
+  report_abort(me, abort_cause::user);
   run_actions(me.abort_actions);
 }
 
@@ -226,7 +226,7 @@ void restart(engine& engine, abort_cause why) {
   ++me.failures;
   me.is_marked = true;
   abandon(me);
-  tell_abort(me, why);
+  report_abort(me, why);
   jump_to_start(me);
 }
 

@@ -8,7 +8,7 @@
 #include <txsync/mutex.hpp>
 
 #include "observe/blocks.hpp"
-#include "observe/telling.hpp"
+#include "observe/reporting.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
@@ -114,7 +114,7 @@ observe::speculation_counters* runner::counts_of(block& which) noexcept {
   observe::thread_block* const of_thread = observe::block_of_thread();
   if (of_thread == nullptr) return &uncounted_;
   observe::speculation_counters* const found =
-      observe::counters_of(*of_thread, observe::detail::counted_id(which.place()));
+      observe::counters_of(*of_thread, observe::detail::counted_id(which.get_site()));
   return found != nullptr ? found : &uncounted_;
 }
 
@@ -130,9 +130,9 @@ void runner::forget_blocks() noexcept {
   timed = {};
 }
 
-void tell_abort(const runner& me, abort_cause why) noexcept { observe::tell_abort(me.where->id(), me.where, why); }
-void tell_fallback(const runner& me, abort_cause why) noexcept {
-  observe::tell_fallback(me.where->id(), me.where, why);
+void report_abort(const runner& me, abort_cause why) noexcept { observe::report_abort(me.where->id(), me.where, why); }
+void report_fallback(const runner& me, abort_cause why) noexcept {
+  observe::report_fallback(me.where->id(), me.where, why);
 }
 
 void runner::make_as_new() {

@@ -193,8 +193,8 @@ void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
 /// Reports it to tools, outside the attempt. Functions, so that the surrounding code uses no registers for it.
-void tell_abort(const runner& me, abort_cause why) noexcept;
-void tell_fallback(const runner& me, abort_cause why) noexcept;
+void report_abort(const runner& me, abort_cause why) noexcept;
+void report_fallback(const runner& me, abort_cause why) noexcept;
 [[noreturn]] void refuse(const char* why) noexcept;
 /// Ends the program if the thread runs no transaction.
 inline void require_block(const engine& me) noexcept {

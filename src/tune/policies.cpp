@@ -63,9 +63,9 @@ std::optional<policy::policy_set> policies::of(const configuration& config) cons
     auto at = std::find_if(policy->sites.begin(), policy->sites.end(),
                            [&](const auto& known) { return known.first == setting.site; });
     if (at == policy->sites.end()) {
-      policy::packed unsaid;
-      unsaid.counting = policy->defaults.counting;
-      at = policy->sites.insert(at, {setting.site, unsaid});
+      policy::packed unset;
+      unset.counting = policy->defaults.counting;
+      at = policy->sites.insert(at, {setting.site, unset});
     }
     apply(setting.kind, at->second);
   }

@@ -184,9 +184,9 @@ TEST(PolicyMutexes, OfStaticStorageAreReadyBeforeMain) {
   static_place.set_policy(lock_policy::ticket);
   use_once(static_lock);
   EXPECT_EQ(first_word(static_lock), ticket_word);
-  EXPECT_EQ(&static_lock.place(), &static_place);
+  EXPECT_EQ(&static_lock.get_site(), &static_place);
   policy_mutex without_site;
-  EXPECT_EQ(&without_site.place(), &txsync::site::unnamed());
+  EXPECT_EQ(&without_site.get_site(), &txsync::site::unnamed());
   use_once(without_site);
   EXPECT_EQ(first_word(without_site), futex_word);
 }

@@ -19,8 +19,8 @@ using policy::spinlock_kind;
 namespace {
 
 bool says_all(packed one) {
-  return one.lock != lock_kind::unsaid && one.rwlock != rwlock_kind::unsaid && one.spinlock != spinlock_kind::unsaid &&
-         one.elision != elision_kind::unsaid;
+  return one.lock != lock_kind::unset && one.rwlock != rwlock_kind::unset && one.spinlock != spinlock_kind::unset &&
+         one.elision != elision_kind::unset;
 }
 
 TEST(Policies, APackedWordIsReadBackAsItWas) {
@@ -84,8 +84,8 @@ TEST(Policies, AnUnknownNameIsAnError) {
 
 TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
   policy_set set;
-  set.defaults = {lock_kind::ticket, rwlock_kind::unsaid, spinlock_kind::libc, true};
-  set.sites = {{"hot", {lock_kind::tatas, rwlock_kind::unsaid, spinlock_kind::unsaid, false}}};
+  set.defaults = {lock_kind::ticket, rwlock_kind::unset, spinlock_kind::libc, true};
+  set.sites = {{"hot", {lock_kind::tatas, rwlock_kind::unset, spinlock_kind::unset, false}}};
   const packed hot = set.find("hot");
   EXPECT_EQ(hot.lock, lock_kind::tatas);
   EXPECT_EQ(hot.elision, elision_kind::off);
@@ -101,11 +101,11 @@ TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
 
 /// What a named site of the program does, of which `before` is its own way.
 std::uint32_t named(const policy_set& set, const char* site, packed before = {}) {
-  return set.said(site).over(before.word());
+  return set.set_for(site).over(before.word());
 }
 
 TEST(Policies, OfANamedSiteOnlyWhatIsSaidCounts) {
-  EXPECT_EQ(policy_set{}.said("any"), (txsync::observe::said_policy{0, 0}));
+  EXPECT_EQ(policy_set{}.set_for("any"), (txsync::observe::partial_policy{0, 0}));
   const policy_set set = policy::parse_policy(
       "schema = 1\n[default]\nelision = \"off\"\n[site.hot]\nlock = \"ticket\"\n"
       "[site.own]\nlock = \"libc\"\ncounting = false\n",
@@ -124,7 +124,7 @@ TEST(Policies, OfANamedSiteOnlyWhatIsSaidCounts) {
 }
 
 TEST(Policies, OfANamedSiteAPolicyByNameSaysAllButLibcNothing) {
-  EXPECT_EQ(policy::find_named("libc")->said("any").said, 0u);
+  EXPECT_EQ(policy::find_named("libc")->set_for("any").mask, 0u);
   for (const policy::named_policy& one : policy::named_policies()) {
     if (std::string_view(one.name) == "libc") continue;
     EXPECT_EQ(named(*policy::find_named(one.name), "any"), one.defaults.word()) << one.name;
@@ -145,22 +145,22 @@ TEST(Policies, CountingOfANamedSiteIsSaidWhereTheFileSaysIt) {
 TEST(Policies, InWords) {
   EXPECT_EQ(policy::to_string(policy::built_in),
             "lock=mutex elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true");
-  EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unsaid, false}),
+  EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unset, false}),
             "lock=fifo-ticket rwlock=as-mutex counting=false");
-  EXPECT_EQ(policy::to_string(lock_kind::unsaid), nullptr);
+  EXPECT_EQ(policy::to_string(lock_kind::unset), nullptr);
 }
 
 TEST(Policies, ASimulatedProgramIsToldWhatIsSaid) {
-  EXPECT_EQ(policy::told_sites({}), "");
-  EXPECT_EQ(policy::told_locks({}), "");
+  EXPECT_EQ(policy::site_policies_to_simulate({}), "");
+  EXPECT_EQ(policy::lock_policies_to_simulate({}), "");
   const policy_set mine = policy::parse_policy(
       "schema = 1\n[default]\nelision = \"off\"\nlock = \"libc\"\n[site.a]\nlock = \"ticket\"\n[site.\"1 "
       "2\"]\ncounting = false\n",
       "text");
-  EXPECT_EQ(policy::told_sites(mine),
+  EXPECT_EQ(policy::site_policies_to_simulate(mine),
             "10000 ff0000 0 10001 ff0001 3 1 2"
             "10040 ff00f0 1 a");
-  EXPECT_EQ(policy::told_locks(mine), "rwlock=rwlock elision=off warm_up=off");
+  EXPECT_EQ(policy::lock_policies_to_simulate(mine), "rwlock=rwlock elision=off warm_up=off");
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
                   policy::named<elision_kind>("shore"),
                   policy::named<policy::warm_up_kind>("paper-ticket")};
   set.sites = {{"kyotocabinet::HashDB::set@kchashdb.h:31", {lock_kind::tatas, {}, {}, false, elision_kind::off}},
-               {"quotes \" ' \\ and \t\n control", {lock_kind::unsaid, rwlock_kind::libc, {}, true}},
+               {"quotes \" ' \\ and \t\n control", {lock_kind::unset, rwlock_kind::libc, {}, true}},
                {"dots.and+0x1f", {lock_kind::libc, rwlock_kind::rwlock, spinlock_kind::tatas, false}}};
   const std::string text = policy::to_toml(set, "first\n\nthird");
   EXPECT_EQ(text.rfind("# first\n#\n# third\nschema = 1\n", 0), 0u) << text;
@@ -210,7 +210,7 @@ TEST(PolicyFiles, AReaderWriterLockAsAMutexIsWarnedOf) {
   set.sites.emplace_back("a", policy::packed{lock_kind::ticket, rwlock_kind::rwlock});
   EXPECT_EQ(policy::to_toml(set).find('#'), std::string::npos) << "nothing to warn of";
   EXPECT_EQ(policy::warning_of(set), "");
-  set.sites.emplace_back("b", policy::packed{lock_kind::unsaid, rwlock_kind::as_mutex});
+  set.sites.emplace_back("b", policy::packed{lock_kind::unset, rwlock_kind::as_mutex});
   EXPECT_NE(policy::to_toml(set).find("[site.\"b\"]\n" + warning + "rwlock = \"as-mutex\"\n"), std::string::npos);
   EXPECT_NE(policy::warning_of(set).find("one reader at a time"), std::string::npos);
   const policy_set by_default = policy::find_named("as-mutex").value_or(policy_set{});

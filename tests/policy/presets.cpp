@@ -85,7 +85,7 @@ TEST(Presets, KindsAreTheRowsBehindOff) {
   EXPECT_EQ(policy::policy_of(policy::named<elision_kind>("htm-10")).attempts, 10u);
   EXPECT_EQ(&policy::policy_of(policy::named<elision_kind>("shore")), &txsync::elision_presets::shore);
   EXPECT_EQ(&policy::policy_of(policy::named<warm_up_kind>("paper-ticket")), &txsync::warm_up_presets::paper_ticket);
-  for (const elision_kind none : {elision_kind::unsaid, elision_kind::off, elision_kind{255}}) {
+  for (const elision_kind none : {elision_kind::unset, elision_kind::off, elision_kind{255}}) {
     EXPECT_EQ(&policy::policy_of(none), &txsync::elision_presets::standard);
   }
 }

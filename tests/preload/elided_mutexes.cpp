@@ -106,7 +106,7 @@ TEST_F(ElidedMutexes, FallBackOnTheLockThatThePolicyNames) {
 }
 
 TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
-  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unsaid}) {
+  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unset}) {
     site_asks(1, kind);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_FALSE(is_elided(mutex));

@@ -131,7 +131,7 @@ TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
 }
 
 TEST_F(ElidedRwlocks, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
-  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unsaid}) {
+  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unset}) {
     site_asks(1, kind);
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
     EXPECT_FALSE(is_elided(lock));

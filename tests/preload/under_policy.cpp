@@ -50,7 +50,7 @@ bool parse(const std::string& name, policy::packed& out) {
 }
 
 bool learns(const policy::packed& policy) {
-  return policy.elision != policy::elision_kind::off || policy.warm_up != policy::warm_up_kind::unsaid;
+  return policy.elision != policy::elision_kind::off || policy.warm_up != policy::warm_up_kind::unset;
 }
 
 std::uint64_t now_ns() {

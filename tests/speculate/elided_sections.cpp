@@ -304,8 +304,8 @@ constinit elided<tatas_lock> without_site;
 constinit txsync::elided_with_node<txsync::mcs_lock> with_node_without_site;
 
 TEST(ElidedLock, WithoutASiteNeedsNoConstructor) {
-  EXPECT_EQ(&without_site.place(), &txsync::site::unnamed());
-  EXPECT_EQ(&with_node_without_site.place(), &txsync::site::unnamed());
+  EXPECT_EQ(&without_site.get_site(), &txsync::site::unnamed());
+  EXPECT_EQ(&with_node_without_site.get_site(), &txsync::site::unnamed());
 }
 
 }  // namespace

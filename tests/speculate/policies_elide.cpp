@@ -44,7 +44,7 @@ class PoliciesElide : public testing::TestWithParam<policy::lock_kind> {
   machine_script script;
   static inline constinit txsync::site place{"policies_elide"};
 };
-constexpr policy::lock_kind algorithms[] = {policy::lock_kind::unsaid,        policy::lock_kind::mutex,
+constexpr policy::lock_kind algorithms[] = {policy::lock_kind::unset,         policy::lock_kind::mutex,
                                             policy::lock_kind::tatas,         policy::lock_kind::ticket,
                                             policy::lock_kind::fifo_ticket,   policy::lock_kind::spin,
                                             policy::lock_kind::priority_tatas};
@@ -71,7 +71,7 @@ TEST_P(PoliciesElide, SectionsOfALockThatIsNew) {
 }
 
 TEST_P(PoliciesElide, NothingWhereNothingIsSaidOfIt) {
-  for (const policy::elision_kind kind : {policy::elision_kind::unsaid, policy::elision_kind::off}) {
+  for (const policy::elision_kind kind : {policy::elision_kind::unset, policy::elision_kind::off}) {
     ask(kind);
     policy_mutex lock(place);
     EXPECT_FALSE(is_elided(lock));
@@ -81,7 +81,7 @@ TEST_P(PoliciesElide, NothingWhereNothingIsSaidOfIt) {
 }
 
 TEST_P(PoliciesElide, SectionsOfALockInUseFromWhenTheSiteAsks) {
-  ask(policy::elision_kind::unsaid);
+  ask(policy::elision_kind::unset);
   policy_mutex lock(place);
   EXPECT_FALSE(is_elided(lock));
   ask(policy::elision_kind::eager);
@@ -96,7 +96,7 @@ TEST_P(PoliciesElide, SectionsOfALockInUseFromWhenTheSiteAsks) {
 
 TEST_P(PoliciesElide, AtASiteThatAsksInCode) {
   txsync::scoped_site own{txsync::elision_presets::eager};
-  own.set_policy(word_of(GetParam(), policy::elision_kind::unsaid));
+  own.set_policy(word_of(GetParam(), policy::elision_kind::unset));
   policy_mutex lock(own);
   EXPECT_TRUE(is_elided(lock));
 }

@@ -44,7 +44,7 @@ using txsync::script::plan;
 constexpr elision_policy twice{.attempts = 2, .adapts = txsync::adaptation::none};
 constexpr warm_up_policy thrice{.tries = 3};
 
-constexpr std::uint32_t word_of(elision_kind elides, warm_up_kind warms = warm_up_kind::unsaid) {
+constexpr std::uint32_t word_of(elision_kind elides, warm_up_kind warms = warm_up_kind::unset) {
   return packed{.counting = false, .elision = elides, .warm_up = warms}.word();
 }
 
@@ -85,7 +85,7 @@ TEST(SitePolicy, IsTheWordsWhereThatSaysSomething) {
       EXPECT_EQ(&warm_up_policy_of(*one), policy::warm_up_table[row].policy) << row;
       EXPECT_EQ(elision_policy_of(*one).attempts, 0u) << row;
     }
-    one->set_policy(word_of(elision_kind::unsaid, warm_up_kind::off));
+    one->set_policy(word_of(elision_kind::unset, warm_up_kind::off));
     EXPECT_EQ(warm_up_policy_of(*one).tries, 0u);
     one->set_policy(0);
   }
@@ -134,17 +134,17 @@ class SiteStates : public testing::Test {
       if (left == 0) return ~0u;
     }
   }
-  static bool has_page(const site& place) { return detail::site_state::of(place).place() == &place; }
+  static bool has_page(const site& the_site) { return detail::site_state::of(the_site).get_site() == &the_site; }
 
   machine_script script;
 };
 
 TEST_F(SiteStates, ASiteThatSpeculatesTakesOnePage) {
-  static constinit site_with_policy place{"site_states.one", twice, thrice, site::counting::off};
-  elided<tatas_lock> one(place);
-  elided<txsync::mutex> other(place);
-  warming<txsync::ticket_lock> warm(place);
-  EXPECT_FALSE(has_page(place));
+  static constinit site_with_policy the_site{"site_states.one", twice, thrice, site::counting::off};
+  elided<tatas_lock> one(the_site);
+  elided<txsync::mutex> other(the_site);
+  warming<txsync::ticket_lock> warm(the_site);
+  EXPECT_FALSE(has_page(the_site));
   EXPECT_EQ(maps([&] {
               for (int i = 0; i < 3; ++i) {
                 EXPECT_TRUE(is_elided(one));
@@ -154,15 +154,15 @@ TEST_F(SiteStates, ASiteThatSpeculatesTakesOnePage) {
               }
             }),
             1u);
-  EXPECT_TRUE(has_page(place));
+  EXPECT_TRUE(has_page(the_site));
 }
 
 TEST_F(SiteStates, ASiteThatDoesNotSpeculateTakesNone) {
-  static constinit site place{"site_states.none"};
-  txsync::mutex plain(place);
-  elided<tatas_lock> one(place);
-  warming<txsync::ticket_lock> warm(place);
-  place.set_policy(word_of(elision_kind::off, warm_up_kind::off));
+  static constinit site the_site{"site_states.none"};
+  txsync::mutex plain(the_site);
+  elided<tatas_lock> one(the_site);
+  warming<txsync::ticket_lock> warm(the_site);
+  the_site.set_policy(word_of(elision_kind::off, warm_up_kind::off));
   EXPECT_EQ(maps([&] {
               EXPECT_FALSE(is_elided(plain));
               for (int i = 0; i < 100; ++i) {
@@ -172,53 +172,53 @@ TEST_F(SiteStates, ASiteThatDoesNotSpeculateTakesNone) {
               }
             }),
             0u);
-  EXPECT_FALSE(has_page(place));
-  EXPECT_TRUE(takes_lock(place));
-  EXPECT_TRUE(warm_up_is_off(place));
+  EXPECT_FALSE(has_page(the_site));
+  EXPECT_TRUE(takes_lock(the_site));
+  EXPECT_TRUE(warm_up_is_off(the_site));
 }
 
 TEST_F(SiteStates, WithoutAttemptsElidedLocksTakeNone) {
-  static constinit site place{"site_states.no_attempts"};
+  static constinit site the_site{"site_states.no_attempts"};
   script.begin_is(txsync::script::begin_nature::always_aborts);
-  elided<tatas_lock> one(place);
+  elided<tatas_lock> one(the_site);
   EXPECT_EQ(maps([&] { EXPECT_FALSE(is_elided(one)); }), 0u);
 }
 
 TEST_F(SiteStates, OneHalfMayBeOffWhileTheOtherIsNotAsked) {
   static constinit site elision_first{"site_states.elision_first"};
   static constinit site warm_up_first{"site_states.warm_up_first"};
-  for (site* const place : {&elision_first, &warm_up_first}) {
-    place->set_policy(word_of(place == &elision_first ? elision_kind::off : elision_kind::eager,
-                              place == &elision_first ? warm_up_kind::eager : warm_up_kind::off));
-    elided<tatas_lock> one(*place);
-    warming<txsync::ticket_lock> warm(*place);
+  for (site* const the_site : {&elision_first, &warm_up_first}) {
+    the_site->set_policy(word_of(the_site == &elision_first ? elision_kind::off : elision_kind::eager,
+                                 the_site == &elision_first ? warm_up_kind::eager : warm_up_kind::off));
+    elided<tatas_lock> one(*the_site);
+    warming<txsync::ticket_lock> warm(*the_site);
     const auto warm_section = [&] {
       warm.lock([](txsync::warm_memory&) {});
       warm.unlock();
     };
-    if (place == &elision_first) {
+    if (the_site == &elision_first) {
       EXPECT_EQ(maps([&] { EXPECT_FALSE(is_elided(one)); }), 0u);
       EXPECT_EQ(maps(warm_section), 1u);
     } else {
       EXPECT_EQ(maps(warm_section), 0u);
       EXPECT_EQ(maps([&] { EXPECT_TRUE(is_elided(one)); }), 1u);
     }
-    EXPECT_TRUE(has_page(*place));
-    EXPECT_EQ(takes_lock(*place), place == &elision_first);
-    EXPECT_EQ(warm_up_is_off(*place), place == &warm_up_first);
+    EXPECT_TRUE(has_page(*the_site));
+    EXPECT_EQ(takes_lock(*the_site), the_site == &elision_first);
+    EXPECT_EQ(warm_up_is_off(*the_site), the_site == &warm_up_first);
   }
 }
 
 TEST_F(SiteStates, WithoutMemoryLocksAreTaken) {
-  static constinit site place{"site_states.no_memory"};
-  elided<tatas_lock> one(place);
-  place.set_policy(txsync::policy_word::counting_off);
+  static constinit site the_site{"site_states.no_memory"};
+  elided<tatas_lock> one(the_site);
+  the_site.set_policy(txsync::policy_word::counting_off);
   script.fail_map_pages(1);
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(is_elided(one));
-  EXPECT_FALSE(has_page(place));
-  place.set_policy(txsync::policy_word::counting_off);  // asks again
+  EXPECT_FALSE(has_page(the_site));
+  the_site.set_policy(txsync::policy_word::counting_off);  // asks again
   EXPECT_TRUE(is_elided(one));
-  EXPECT_TRUE(has_page(place));
+  EXPECT_TRUE(has_page(the_site));
 }
 
 TEST_F(SiteStates, NothingIsMappedInAnAttempt) {
@@ -243,25 +243,25 @@ TEST_F(SiteStates, NothingIsMappedInAnAttempt) {
 }
 
 TEST_F(SiteStates, AnAttemptOfOthersDoesNotEndForIt) {
-  static constinit site place{"site_states.in_others"};
-  place.set_policy(txsync::policy_word::counting_off);
-  elided<tatas_lock> lock(place);
+  static constinit site the_site{"site_states.in_others"};
+  the_site.set_policy(txsync::policy_word::counting_off);
+  elided<tatas_lock> lock(the_site);
   script.on_begin(plan::commits());
   ASSERT_TRUE(machine::begin().started());
   lock.lock();
   lock.unlock();
   EXPECT_TRUE(machine::active()) << "a page was mapped";
   machine::end();
-  EXPECT_FALSE(has_page(place));
+  EXPECT_FALSE(has_page(the_site));
 }
 
 // ---- policies that change
 
 TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
-  static constinit site_with_policy place{"site_states.set", twice};
-  elided<tatas_lock> lock(place);
-  elided<txsync::mutex> other(place);
-  txsync::elided_with_node<txsync::mcs_lock> queue(place);
+  static constinit site_with_policy the_site{"site_states.set", twice};
+  elided<tatas_lock> lock(the_site);
+  elided<txsync::mutex> other(the_site);
+  txsync::elided_with_node<txsync::mcs_lock> queue(the_site);
   txsync::mcs_lock::node node;
   const auto all = [&](bool expected) {
     EXPECT_EQ(is_elided(lock), expected);
@@ -273,15 +273,15 @@ TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
     EXPECT_EQ(machine::active(), expected);
     queue.unlock(node);
   };
-  place.set_policy(word_of(elision_kind::off));
+  the_site.set_policy(word_of(elision_kind::off));
   all(false);
-  place.set_policy(0);
+  the_site.set_policy(0);
   all(true);
-  EXPECT_TRUE(has_page(place));
-  place.set_policy(word_of(elision_kind::off));
+  EXPECT_TRUE(has_page(the_site));
+  the_site.set_policy(word_of(elision_kind::off));
   all(false);
-  EXPECT_EQ(takes_lock(place), true);
-  place.set_policy(word_of(elision_kind::eager));
+  EXPECT_EQ(takes_lock(the_site), true);
+  the_site.set_policy(word_of(elision_kind::eager));
   all(true);
   script.on_begin_by_default(plan::aborts(machine::attempt_status::conflict_bit | machine::attempt_status::retry_bit));
   const auto begins = [&] {
@@ -290,33 +290,33 @@ TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
     return script.counted().begins - before;
   };
   EXPECT_EQ(begins(), txsync::elision_presets::eager.attempts);
-  place.set_policy(0);
+  the_site.set_policy(0);
   EXPECT_EQ(begins(), twice.attempts);
-  place.set_policy(word_of(policy::named<elision_kind>("htm-1")));
+  the_site.set_policy(word_of(policy::named<elision_kind>("htm-1")));
   EXPECT_EQ(begins(), 1u);
 }
 
 TEST_F(SiteStates, AnAnswerOfATrialDoesNotOutliveItsPolicy) {
   constexpr elision_policy quick{.trial_cycles = 2'000};
   txsync::scoped_site place(quick);
-  elided<tatas_lock> lock(place);
+  elided<tatas_lock> lock(the_site);
   script.clock_by_hand(1'000'000);
-  for (int i = 0; i < 100'000 && !takes_lock(place); ++i) {
+  for (int i = 0; i < 100'000 && !takes_lock(the_site); ++i) {
     lock.lock();
     script.advance(machine::active() ? 110 : 10);
     lock.unlock();
   }
-  ASSERT_TRUE(takes_lock(place));
-  place.set_policy(word_of(elision_kind::eager));
-  EXPECT_FALSE(takes_lock(place));
+  ASSERT_TRUE(takes_lock(the_site));
+  the_site.set_policy(word_of(elision_kind::eager));
+  EXPECT_FALSE(takes_lock(the_site));
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(is_elided(lock)) << i;
-  place.set_policy(0);
-  EXPECT_TRUE(takes_lock(place)) << "what was learnt is kept";
+  the_site.set_policy(0);
+  EXPECT_TRUE(takes_lock(the_site)) << "what was learnt is kept";
 }
 
 TEST_F(SiteStates, SoDoesOneOfWarmUp) {
-  static constinit site_with_policy place{"site_states.warm", txsync::warm_up_presets::early};
-  warming<txsync::ticket_lock> lock(place);
+  static constinit site_with_policy the_site{"site_states.warm", txsync::warm_up_presets::early};
+  warming<txsync::ticket_lock> lock(the_site);
   const auto runs_early = [&] {
     bool ran = false;
     lock.lock([&](txsync::warm_memory&) { ran = true; });
@@ -324,60 +324,60 @@ TEST_F(SiteStates, SoDoesOneOfWarmUp) {
     return ran;
   };
   EXPECT_TRUE(runs_early());
-  place.set_policy(word_of(elision_kind::unsaid, warm_up_kind::off));
+  the_site.set_policy(word_of(elision_kind::unset, warm_up_kind::off));
   EXPECT_FALSE(runs_early());
-  EXPECT_TRUE(warm_up_is_off(place));
-  place.set_policy(word_of(elision_kind::unsaid, warm_up_kind::eager));
+  EXPECT_TRUE(warm_up_is_off(the_site));
+  the_site.set_policy(word_of(elision_kind::unset, warm_up_kind::eager));
   EXPECT_FALSE(runs_early());
-  EXPECT_FALSE(warm_up_is_off(place));
-  place.set_policy(0);
+  EXPECT_FALSE(warm_up_is_off(the_site));
+  the_site.set_policy(0);
   EXPECT_TRUE(runs_early());
 }
 
 TEST_F(SiteStates, CountingIsSwitchedAtOnce) {
-  static constinit site_with_policy place{"site_states.counting", twice, site::counting::off};
-  elided<tatas_lock> lock(place);
+  static constinit site_with_policy the_site{"site_states.counting", twice, site::counting::off};
+  elided<tatas_lock> lock(the_site);
   EXPECT_TRUE(is_elided(lock));
   const auto commits = [] {
     txsync::observe::site_totals all[64];
     const std::uint32_t count = txsync::observe::snapshot(all, 64);
     for (std::uint32_t i = 0; i < count && i < 64; ++i) {
-      if (all[i].name == place.name()) return all[i].attempts.commits;
+      if (all[i].name == the_site.name()) return all[i].attempts.commits;
     }
     return std::uint64_t{0};
   };
   EXPECT_EQ(commits(), 0u);
-  place.set_policy(0);
+  the_site.set_policy(0);
   EXPECT_TRUE(is_elided(lock));
   EXPECT_EQ(commits(), 1u);
 }
 
 TEST_F(SiteStates, OneSiteForBothOfALockThatDoesBoth) {
-  static constinit site_with_policy place{"site_states.both_of_one", twice, txsync::warm_up_presets::early};
-  elided<warming<txsync::mutex>> lock(place);
+  static constinit site_with_policy the_site{"site_states.both_of_one", twice, txsync::warm_up_presets::early};
+  elided<warming<txsync::mutex>> lock(the_site);
   EXPECT_TRUE(is_elided(lock));
-  EXPECT_EQ(&lock.place(), &place);
+  EXPECT_EQ(&lock.get_site(), &the_site);
   struct open : elided<warming<txsync::mutex>> {
     using elided<warming<txsync::mutex>>::elided;
     warming<txsync::mutex>& inner() { return this->lock_; }
-  } other(place);
-  EXPECT_EQ(&other.inner().place(), &place);
+  } other(the_site);
+  EXPECT_EQ(&other.inner().get_site(), &the_site);
 }
 
 /// Whoever comes last, sections and set_policy(), the site does what its word says in the end.
 TEST_F(SiteStates, ThreadsThatAskAndAWordThatChangesAgreeInTheEnd) {
   std::deque<site> places;
   for (int round = 0; round < 300; ++round) {
-    site& place = places.emplace_back("site_states.race");
+    site& the_site = places.emplace_back("site_states.race");
     const std::uint32_t last = word_of(round % 2 == 0 ? elision_kind::off : elision_kind::eager);
-    const auto asks = [&] { (void)detail::decide_state(place, detail::speculation::elision); };
+    const auto asks = [&] { (void)detail::decide_state(the_site, detail::speculation::elision); };
     std::thread first(asks), second(asks);
-    place.set_policy(word_of(round % 2 == 0 ? elision_kind::eager : elision_kind::off));
-    place.set_policy(last);
+    the_site.set_policy(word_of(round % 2 == 0 ? elision_kind::eager : elision_kind::off));
+    the_site.set_policy(last);
     first.join();
     second.join();
-    const detail::site_state& state = detail::decide_state(place, detail::speculation::elision);
-    ASSERT_EQ(state.elision(), &elision_policy_of(place)) << round;
+    const detail::site_state& state = detail::decide_state(the_site, detail::speculation::elision);
+    ASSERT_EQ(state.elision(), &elision_policy_of(the_site)) << round;
     ASSERT_EQ(state.takes_lock(), round % 2 == 0) << round;
   }
 }

@@ -32,7 +32,7 @@ class WarmTrials : public testing::Test {
     unsigned ran_without = 0;
     for (unsigned i = 0; i < sections; ++i) {
       lock.lock();
-      const bool off = warm_up_is_off(lock.place());
+      const bool off = warm_up_is_off(lock.get_site());
       script.advance(off ? cold : warm);
       lock.unlock();
       if (off) ++ran_without;

@@ -382,8 +382,8 @@ constinit txsync::warming<txsync::ticket_lock> without_site;
 constinit txsync::warming_with_node<txsync::mcs_lock> with_node_without_site;
 
 TEST(WarmingLock, WithoutASiteNeedsNoConstructor) {
-  EXPECT_EQ(&without_site.place(), &txsync::site::unnamed());
-  EXPECT_EQ(&with_node_without_site.place(), &txsync::site::unnamed());
+  EXPECT_EQ(&without_site.get_site(), &txsync::site::unnamed());
+  EXPECT_EQ(&with_node_without_site.get_site(), &txsync::site::unnamed());
 }
 
 }  // namespace

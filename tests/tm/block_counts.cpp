@@ -31,11 +31,11 @@ class BlockCounts : public testing::Test {
     script.have_rtm();
     script.attempts_exclude_each_other();
     EXPECT_TRUE(stm::use_algorithm("htm_sgl_adaptive"));
-    before = totals_of(counted.place());
+    before = totals_of(counted.get_site());
   }
   ~BlockCounts() override { EXPECT_TRUE(stm::use_algorithm("dctl")); }
 
-  observe::site_totals since() { return observe::difference(totals_of(counted.place()), before); }
+  observe::site_totals since() { return observe::difference(totals_of(counted.get_site()), before); }
   void blocks(unsigned count, stm::block& where = counted) {
     for (unsigned i = 0; i < count; ++i) {
       stm::atomically(where, [&](auto& tx) { tx.write(number, tx.read(number) + 1); });
@@ -67,7 +67,7 @@ TEST_F(BlockCounts, EachAbortOfAnAttemptHasItsCause) {
                                                         {attempt_status::syscall_bit, abort_cause::syscall},
                                                         {0, abort_cause::unknown}};
   for (const auto& [status, cause] : ends) {
-    before = totals_of(counted.place());
+    before = totals_of(counted.get_site());
     script.on_begin_by_default(plan::aborts(status));
     const std::uint64_t begins = script.counted().begins;
     blocks(1);
@@ -95,9 +95,9 @@ TEST_F(BlockCounts, CommitsAndFallbacksAreTheProgramsBlocks) {
 }
 
 TEST_F(BlockCounts, WhatMakesNoAttemptsCountsNone) {
-  const observe::site_totals alone_before = totals_of(irrevocable.place());
+  const observe::site_totals alone_before = totals_of(irrevocable.get_site());
   blocks(3, irrevocable);
-  const observe::site_totals alone = observe::difference(totals_of(irrevocable.place()), alone_before);
+  const observe::site_totals alone = observe::difference(totals_of(irrevocable.get_site()), alone_before);
   EXPECT_EQ(alone.transactions.commits, 3u);
   EXPECT_EQ(alone.transactions.alone, 3u);
   EXPECT_EQ(alone.attempts.attempts(), 0u);
@@ -126,9 +126,9 @@ TEST_F(BlockCounts, TheTimeOfAbortedAttemptsIsEstimated) {
 }
 
 TEST_F(BlockCounts, ASiteMayBeLeftUncounted) {
-  counted.place().set_policy(txsync::policy_word::counting_off);
+  counted.get_site().set_policy(txsync::policy_word::counting_off);
   std::thread([&] { blocks(10); }).join();  // a thread looks at the policy when it first runs the block
-  counted.place().set_policy(0);
+  counted.get_site().set_policy(0);
   EXPECT_EQ(since().attempts.attempts(), 0u);
   EXPECT_TRUE(since().transactions.is_empty());
 }

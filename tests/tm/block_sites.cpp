@@ -21,7 +21,7 @@ class BlockSites : public every_algorithm {};
 TEST_P(BlockSites, CountEachBlockOnce) {
   constexpr unsigned threads = 3;
   constexpr unsigned count = 2'000;
-  const txsync::observe::site_totals before = totals_of(adding.place());
+  const txsync::observe::site_totals before = totals_of(adding.get_site());
   stm::var<long> sum{0};
   std::vector<std::thread> all;
   for (unsigned i = 0; i < threads; ++i) {
@@ -32,7 +32,7 @@ TEST_P(BlockSites, CountEachBlockOnce) {
     });
   }
   for (std::thread& one : all) one.join();
-  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(adding.place()), before);
+  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(adding.get_site()), before);
   EXPECT_EQ(seen.attempts.commits + seen.fallbacks(), std::uint64_t{threads} * count);
   EXPECT_EQ(seen.fallbacks(), seen.transactions.commits);
   EXPECT_EQ(seen.attempts.attempts(), seen.attempts.commits + seen.attempts.all_aborts());

@@ -41,7 +41,7 @@ struct event {
 
 using listener = void (*)(const event& what) noexcept;
 
-/// From now on, `told` is called at each event of this process; if it is null, no function is called. Returns the
+/// From now on, `called` is called at each event of this process; if it is null, no function is called. Returns the
 /// previous listener. Thread-safe. It may be called at any time, also by a listener.
 ///
 /// Who calls the listener: the thread that waits, or whose attempt has aborted. It is never called within an attempt,
@@ -63,6 +63,6 @@ using listener = void (*)(const event& what) noexcept;
 /// takes 30 to 50 instructions there. Elsewhere there is no cost. Cost with a listener: some 50 instructions more, and
 /// the listener itself.
 /// Errors: none.
-TXSYNC_EXPORT listener set_listener(listener told) noexcept;
+TXSYNC_EXPORT listener set_listener(listener called) noexcept;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::observe

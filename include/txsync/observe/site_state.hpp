@@ -28,7 +28,7 @@ class alignas(machine::pad_bytes) site_state {
   using change = void (*)(site& the_site) noexcept;
 
   constexpr site_state() noexcept = default;
-  constexpr site_state(site* owner, change on_change) noexcept : place_(owner), changed_(on_change) {}
+  constexpr site_state(site* owner, change on_change) noexcept : site_(owner), changed_(on_change) {}
   /// Shared by several sites. Null: their sections have not asked yet. set_policy() calls `on_change`.
   constexpr site_state(const elision_policy* elides, const warm_up_policy* warms, change on_change) noexcept
       : changed_(on_change),
@@ -54,7 +54,7 @@ class alignas(machine::pad_bytes) site_state {
   }
 
   /// The site that owns it; null: it is shared.
-  site* place() const noexcept { return place_; }
+  site* get_site() const noexcept { return site_; }
   /// What set_policy() calls; null: there is nothing to do.
   change changed() const noexcept { return changed_; }
 
@@ -66,13 +66,13 @@ class alignas(machine::pad_bytes) site_state {
   bool takes_lock() const noexcept { return takes_lock_.load(std::memory_order_relaxed); }
   /// When closures are run ahead of time.
   [[gnu::always_inline]] warm_mode when() const noexcept { return when_.load(std::memory_order_relaxed); }
-  /// Whether attempts and the outcome of their sections are counted at place().
+  /// Whether attempts and the outcome of their sections are counted at get_site().
   bool counts_attempts() const noexcept { return counts_attempts_.load(std::memory_order_relaxed); }
   /// Whether sections are counted for the A/B trials of warm-up.
   bool counts_for_warm_up() const noexcept { return counts_for_warm_up_.load(std::memory_order_relaxed); }
 
  private:
-  site* const place_ = nullptr;
+  site* const site_ = nullptr;
   const change changed_ = nullptr;
 
  protected:

@@ -93,19 +93,20 @@ inline constexpr bool counts_itself<Lock> = Lock::counts_itself;
 template <class Lock>
 class elided_base {
  public:
-  constexpr explicit elided_base(site& place) noexcept : place_(place) {}
-  constexpr explicit elided_base(site& place) noexcept
+  constexpr explicit elided_base(site& the_site) noexcept : site_(the_site) {}
+  constexpr explicit elided_base(site& the_site) noexcept
     requires std::is_constructible_v<Lock, site&>
-      : place_(place), lock_(place) {}
+      : site_(the_site), lock_(the_site) {}
   elided_base(const elided_base&) = delete;
   elided_base& operator=(const elided_base&) = delete;
 
-  site& place() const noexcept { return place_; }
+  site& get_site() const noexcept { return site_; }
+  [[deprecated("get_site")]] site& place() const noexcept { return get_site(); }
 
  protected:
   bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     if (!machine::attempts_work()) return false;
-    if (enter_elided(place_, &lock_, mode, held)) return true;
+    if (enter_elided(site_, &lock_, mode, held)) return true;
     count_taken();
     return false;
   }
@@ -117,15 +118,15 @@ class elided_base {
     return how == try_outcome::elided;
   }
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
-    return machine::attempts_work() ? try_enter_elided(place_, &lock_, mode, held) : try_outcome::try_lock;
+    return machine::attempts_work() ? try_enter_elided(site_, &lock_, mode, held) : try_outcome::try_lock;
   }
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
 
   /// The section takes the lock. Lock may count that itself.
   void count_taken() const noexcept {
     if constexpr (!counts_itself<Lock>) {
-      if (place_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
-        observe::detail::sample(observe::detail::counted_id(place_), nullptr);
+      if (site_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
+        observe::detail::sample(observe::detail::counted_id(site_), nullptr);
     }
   }
 
@@ -179,7 +180,7 @@ class elided_base {
     report_double_unlock(&lock_);
   }
 
-  site& place_;
+  site& site_;
   Lock lock_;
 
  private:
@@ -228,6 +229,7 @@ template <class Lock>
 class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:
   constexpr explicit elided(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
+  using detail::elided_base<Lock>::get_site;
   using detail::elided_base<Lock>::place;
 
   [[gnu::always_inline]] void lock() noexcept TXSYNC_LOCKS {
@@ -277,6 +279,7 @@ class TXSYNC_CAPABILITY("mutex") elided_with_node : protected detail::elided_bas
  public:
   using node = typename Lock::node;
   constexpr explicit elided_with_node(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
+  using detail::elided_base<Lock>::get_site;
   using detail::elided_base<Lock>::place;
 
   [[gnu::always_inline]] void lock(node& mine) noexcept TXSYNC_LOCKS {

@@ -26,7 +26,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether sections of the site's elided locks take the lock at present, because trials have found that faster, or
 /// because the policy makes no attempts. False before the first section. Cost: two loads.
-inline bool takes_lock(const site& place) noexcept { return detail::site_state::of(place).takes_lock(); }
+inline bool takes_lock(const site& the_site) noexcept { return detail::site_state::of(the_site).takes_lock(); }
 
 namespace detail {
 
@@ -107,22 +107,22 @@ struct attempt_frame {
 inline bool in_elided_attempt() noexcept { return my_attempt_frame.is(attempt_frame::in_attempt); }
 
 /// `state` is that of the site.
-TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode,
+TXSYNC_EXPORT bool try_elision(site& the_site, site_state& state, const void* lock, latch_mode mode,
                                held_test held) noexcept;
 
 /// Begins a section in an attempt that has read the lock: a thread that takes the lock aborts the attempt. Within an
 /// attempt, the section becomes part of it. False: take the lock. Requires: machine::attempts_work().
-inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
+inline bool enter_elided(site& the_site, const void* lock, latch_mode mode, held_test held) noexcept {
   TXSYNC_ASSERT(machine::attempts_work(), "the machine can run attempts");
   // If the site's sections take the lock at present, this costs little more than the check and the count.
-  site_state& state = site_state::of(place);
+  site_state& state = site_state::of(the_site);
   if (state.takes_lock() && !my_attempt_frame.countdown.ends()) return false;
-  return try_elision(place, state, lock, mode, held);
+  return try_elision(the_site, state, lock, mode, held);
 }
 
 /// What try_lock() has to do: `elided`: return true; `busy`: return false; `try_lock`: try the lock itself.
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
-TXSYNC_EXPORT try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
+TXSYNC_EXPORT try_outcome try_enter_elided(site& the_site, const void* lock, latch_mode mode, held_test held) noexcept;
 
 /// Ends the section if an attempt runs it. False: the lock is to be released.
 TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;

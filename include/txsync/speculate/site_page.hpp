@@ -13,8 +13,8 @@
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// The policies of a site's locks; site.hpp says which source decides. Thread-safe. Cost: a few loads.
-TXSYNC_EXPORT const elision_policy& elision_policy_of(const site& place) noexcept;
-TXSYNC_EXPORT const warm_up_policy& warm_up_policy_of(const site& place) noexcept;
+TXSYNC_EXPORT const elision_policy& elision_policy_of(const site& the_site) noexcept;
+TXSYNC_EXPORT const warm_up_policy& warm_up_policy_of(const site& the_site) noexcept;
 
 namespace detail {
 
@@ -23,9 +23,9 @@ enum class speculation : std::uint8_t { elision, warm_up };
 /// A site's own state: a page of memory. The site's first critical section that may speculate maps it, outside
 /// attempts. It is never given back. Trials that the policy does not ask for are not touched.
 struct site_page : site_state {
-  explicit site_page(site& place) noexcept : site_state(&place, policy_changed) {}
+  explicit site_page(site& the_site) noexcept : site_state(&the_site, policy_changed) {}
   /// What set_policy() calls for sites whose sections have asked.
-  TXSYNC_EXPORT static void policy_changed(site& place) noexcept;
+  TXSYNC_EXPORT static void policy_changed(site& the_site) noexcept;
 
   const elision_policy& elides_by() const noexcept { return *elision(); }
   const warm_up_policy& warms_by() const noexcept { return *warm_up(); }
@@ -50,7 +50,7 @@ static_assert(sizeof(site_page) == 4096);
 /// Decides whether the site speculates in that way, and returns its state. If it does, the site gets a page. If there
 /// is no memory for one, the site's sections take their locks until set_policy(). In an attempt, which a system call
 /// would end, this decides nothing, and the result says that the section takes its lock.
-TXSYNC_EXPORT site_state& decide_state(site& place, speculation what) noexcept;
+TXSYNC_EXPORT site_state& decide_state(site& the_site, speculation what) noexcept;
 
 }  // namespace detail
 

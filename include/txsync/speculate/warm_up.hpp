@@ -26,12 +26,12 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Whether waiters of the site's warming locks only wait at present, because trials have found that faster, or because
 /// the policy says so. False before the first section. Cost, of both functions: two loads.
-inline bool warm_up_is_off(const site& place) noexcept {
-  return detail::site_state::of(place).when() == detail::warm_mode::never;
+inline bool warm_up_is_off(const site& the_site) noexcept {
+  return detail::site_state::of(the_site).when() == detail::warm_mode::never;
 }
 /// Whether closures are run before the lock is asked for, at present.
-inline bool warm_up_is_early(const site& place) noexcept {
-  return detail::site_state::of(place).when() == detail::warm_mode::before_lock;
+inline bool warm_up_is_early(const site& the_site) noexcept {
+  return detail::site_state::of(the_site).when() == detail::warm_mode::before_lock;
 }
 
 /// The memory over which a waiter runs a section's body ahead of time. The body is the section's own, written once as a
@@ -179,7 +179,8 @@ struct warm_call_of : warm_call {
 class TXSYNC_EXPORT warm_wait final : public wait_task {
  public:
   /// Without a call, it makes always-abort attempts at the caller's section, if the machine has them.
-  explicit warm_wait(site& place, detail::warm_call* call = nullptr) noexcept : state_(state_of(place)), call_(call) {}
+  explicit warm_wait(site& the_site, detail::warm_call* call = nullptr) noexcept
+      : state_(state_of(the_site)), call_(call) {}
   /// When the call is to be run: never, in the wait, or before it.
   detail::warm_mode when() const noexcept { return state_.when(); }
   /// Runs the call before the lock is asked for (prefetch before lock). Requires: there is a call.
@@ -189,11 +190,11 @@ class TXSYNC_EXPORT warm_wait final : public wait_task {
   [[deprecated("run_once")]] result spend(const lock_wait& wait) noexcept { return run_once(wait); }
 
  private:
-  static detail::site_state& state_of(site& place) noexcept {
-    detail::site_state& state = detail::site_state::of(place);
+  static detail::site_state& state_of(site& the_site) noexcept {
+    detail::site_state& state = detail::site_state::of(the_site);
     if (state.warm_up() != nullptr) [[likely]]
       return state;
-    return detail::decide_state(place, detail::speculation::warm_up);
+    return detail::decide_state(the_site, detail::speculation::warm_up);
   }
   result attempt(const lock_wait& wait) noexcept;
   bool run(warm_memory& memory) noexcept;
@@ -223,16 +224,16 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
 
 /// When a section of the site is to be warmed up.
-[[gnu::always_inline]] inline warm_mode warm_mode_of(const site& place) noexcept {
-  return site_state::of(place).when();
+[[gnu::always_inline]] inline warm_mode warm_mode_of(const site& the_site) noexcept {
+  return site_state::of(the_site).when();
 }
 
 TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
 
 /// Counts a section, with or without a closure, for the site's trials. Requires: its thread has the lock. The lock's
 /// atomic operation would wait for accesses before it. Accesses after it overlap with the section's own cache misses.
-[[gnu::always_inline]] inline void count_warm_section(const site& place, bool has_call) noexcept {
-  site_state& state = site_state::of(place);
+[[gnu::always_inline]] inline void count_warm_section(const site& the_site, bool has_call) noexcept {
+  site_state& state = site_state::of(the_site);
   if (state.counts_for_warm_up() && my_trial_sampler.count(until_warm_look, &state)) [[unlikely]]
     look_at_warm_trial(static_cast<site_page&>(state), has_call);
 }

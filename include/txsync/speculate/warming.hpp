@@ -37,14 +37,15 @@ namespace detail {
 template <class Lock>
 class warming_base {
  public:
-  constexpr explicit warming_base(site& place) noexcept : place_(place) {}
-  constexpr explicit warming_base(site& place) noexcept
+  constexpr explicit warming_base(site& the_site) noexcept : site_(the_site) {}
+  constexpr explicit warming_base(site& the_site) noexcept
     requires std::is_constructible_v<Lock, site&>
-      : place_(place), lock_(place) {}
+      : site_(the_site), lock_(the_site) {}
   warming_base(const warming_base&) = delete;
   warming_base& operator=(const warming_base&) = delete;
 
-  site& place() const noexcept { return place_; }
+  site& get_site() const noexcept { return site_; }
+  [[deprecated("get_site")]] site& place() const noexcept { return get_site(); }
   /// Whether a thread holds it, at some moment during the call. An elided section subscribes to this.
   bool is_held() const noexcept { return lock_.is_held(); }
   /// Whether the Lock counts its acquisitions at the site (elided.hpp).
@@ -55,30 +56,30 @@ class warming_base {
   void acquire(Node&... mine) noexcept TXSYNC_UNCHECKED {
     if (machine::warm_active()) [[unlikely]]
       return;  // a section within a section that runs without effect
-    if (warm_mode_of(place_) == warm_mode::never || !machine::htm().always_abort) {
+    if (warm_mode_of(site_) == warm_mode::never || !machine::htm().always_abort) {
       lock_.lock(mine...);
     } else {
-      warm_wait wait(place_);
+      warm_wait wait(site_);
       if (!lock_.lock(mine..., wait)) return;  // the thread is in an attempt
     }
-    count_warm_section(place_, false);
+    count_warm_section(site_, false);
   }
   template <class Warm, class... Node>
   void acquire_with(const Warm& warm, Node&... mine) noexcept TXSYNC_UNCHECKED {
     if (machine::warm_active()) [[unlikely]]
       return;
-    if (warm_mode_of(place_) == warm_mode::never) [[likely]] {
+    if (warm_mode_of(site_) == warm_mode::never) [[likely]] {
       lock_.lock(mine...);
     } else {
       acquire_warm(warm, mine...);
     }
-    count_warm_section(place_, true);
+    count_warm_section(site_, true);
   }
   /// Separate from the path that runs if warm-up does not pay.
   template <class Warm, class... Node>
   [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept TXSYNC_UNCHECKED {
     warm_call_of<Warm> call(warm);
-    warm_wait wait(place_, &call);
+    warm_wait wait(site_, &call);
     if (wait.when() == warm_mode::before_lock) wait.run_before_lock();
     (void)lock_.lock(mine..., wait);
   }
@@ -92,7 +93,7 @@ class warming_base {
     lock_.unlock(mine...);
   }
 
-  site& place_;
+  site& site_;
   Lock lock_;
 };
 
@@ -105,6 +106,7 @@ template <class Lock>
 class TXSYNC_CAPABILITY("mutex") warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
  public:
   constexpr explicit warming(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
+  using detail::warming_base<Lock>::get_site;
   using detail::warming_base<Lock>::place;
   using detail::warming_base<Lock>::is_held;
   using detail::warming_base<Lock>::counts_itself;
@@ -147,6 +149,7 @@ class TXSYNC_CAPABILITY("mutex") warming_with_node : protected detail::warming_b
  public:
   using node = typename Lock::node;
   constexpr explicit warming_with_node(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
+  using detail::warming_base<Lock>::get_site;
   using detail::warming_base<Lock>::place;
   using detail::warming_base<Lock>::is_held;
   using detail::warming_base<Lock>::counts_itself;

@@ -43,7 +43,8 @@ class block {
   const block_policy& policy() const noexcept { return policy_; }
   std::uint32_t id() noexcept { return site_.id(); }
   /// The site at which it is counted: observe::snapshot() has it under the block's name.
-  site& place() noexcept { return site_; }
+  site& get_site() noexcept { return site_; }
+  [[deprecated("get_site")]] site& place() noexcept { return get_site(); }
 
   /// Whether its transactions start without a record of their reads, because none of them has written yet. Relaxed: a
   /// thread that reads an old value makes one attempt more.

@@ -38,7 +38,7 @@ struct image_request {
   bool traces = false;             ///< report every step
   bool elides = false;             ///< the program's pthread mutexes are elided
   std::string locks = {};          ///< its pthread locks, in words of policy files; empty: the built-in policy
-  /// The policies of its named sites, in the format of observe/told_policies.hpp. Empty: no policy.
+  /// The policies of its named sites, in the format of observe/simulated_policies.hpp. Empty: no policy.
   std::string sites = {};
   bool failure_is_a_result = false;   ///< a simulation that cannot continue is reported by image_result::failure
   bool runs_alone = false;            ///< it has no standard input, and its standard output is discarded

@@ -52,7 +52,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   std::uint32_t& left = tries.left;
   me.counts->attempts.begun.add(1);
   me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
-  tell_abort(me, why);
+  report_abort(me, why);
   if (tries.every_abort_counts) {
     if (--left == 0) return false;
     wait_until_not_excluded();
@@ -73,9 +73,9 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
 /// The last attempt has aborted. Returns what run_in_hardware() then returns.
 [[gnu::noinline]] bool fall_back_after(runner& me, attempt_status status) noexcept {
   me.counts->attempts.failed.add(1);
-  me.timed.end(me.where->place());
+  me.timed.end(me.where->get_site());
   if (observe::times_next(me.counts->attempts.begun.read())) me.timed.time_next();
-  tell_fallback(me, status.cause());
+  report_fallback(me, status.cause());
   return false;
 }
 
@@ -84,7 +84,7 @@ void commit(runner& me) noexcept {
   order_before_attempts();
   machine::end();
   const std::uint64_t blocks = me.counts->attempts.blocks.add(1);
-  me.timed.end(me.where->place());
+  me.timed.end(me.where->get_site());
   if (observe::times_next(blocks)) [[unlikely]]
     me.timed.time_next();
   machine::light_fence();  // as in software

@@ -9,9 +9,9 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
-/// Entries "WORD SAID LENGTH NAME", with nothing between them. WORD and SAID are those of said_policy, in hexadecimal
+/// Entries "WORD SAID LENGTH NAME", with nothing between them. WORD and SAID are those of partial_policy, in hexadecimal
 /// digits; LENGTH is the number of bytes of NAME. The first entry has an empty name: it applies to sites without an
 /// entry. Nothing is inherited: each entry says everything that is set for its site.
-inline constexpr const char* told_policies_variable = sim::option::sites;
+inline constexpr const char* simulated_policies_variable = sim::option::sites;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::observe
