@@ -71,8 +71,13 @@ void occ_rwlock::lock() noexcept { (void)try_lock_until_ns(machine::no_deadline)
 
 bool occ_rwlock::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (!writers_.try_lock_until_ns(deadline)) return false;
-  // acquire pairs with the readers' release
-  std::uint32_t seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
+  // The exchange does not read the word first: that read would wait for the mutex's atomic operation. fetch_or() is such
+  // a read and an exchange. acquire pairs with the readers' release; relaxed: fetch_or() decides
+  std::uint32_t seen = 0;
+  if (state_.compare_exchange_strong(seen, writer, std::memory_order_acquire, std::memory_order_relaxed)) [[likely]]
+    seen = writer;
+  else
+    seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
   for (std::uint64_t spun = 0; seen != writer;) {
     if (detail::is_past(deadline)) {
       unlock();
@@ -109,8 +114,12 @@ void occ_rwlock::unlock() noexcept {
 
 bool occ_rwlock::unlock_if_held() noexcept {
   machine::annotate_unseen_release(&state_);
-  // seq_cst: release for readers, and before the read of the sleepers (see sleep_to_read())
-  if ((state_.fetch_and(~writer, std::memory_order_seq_cst) & writer) == 0) return false;
+  // Mostly there are no readers. seq_cst: release for readers, and before the read of the sleepers (see sleep_to_read());
+  // relaxed: fetch_and() decides
+  std::uint32_t seen = writer;
+  if (!state_.compare_exchange_strong(seen, 0, std::memory_order_seq_cst, std::memory_order_relaxed) &&
+      (state_.fetch_and(~writer, std::memory_order_seq_cst) & writer) == 0)
+    return false;
   if (sleeping_readers_.load(std::memory_order_seq_cst) != 0) machine::unpark(state_, machine::everyone);
   writers_.unlock();
   return true;

@@ -57,24 +57,16 @@ bool has_writer_inside(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->has_writer();
 }
 
-/// Whether unlock() asks the lock if it is held, and the thread keeps no record. The lock is asked first: no thread
-/// holds it while an attempt runs the section. This is for locks whose own unlock() reads the same words, or whose word
-/// was written by no atomic instruction. With it, an elided ticket_lock takes as long as the plain one (Zen 4, sections
-/// of 10 writes). With a record it took 1.13 times as long. The unlock() of fifo_ticket_lock does not read how many
-/// tickets were drawn. With a record, an elided one takes 8.3 ns on Emerald Rapids; with a look, 11.7.
-template <class Lock>
-inline constexpr bool looks_at_lock = false;
-template <>
-inline constexpr bool looks_at_lock<ticket_lock> = true;
-template <>
-inline constexpr bool looks_at_lock<posix_mutex_with_word> = true;
-
 /// Whether unlock() looks at the attempt frame first. If no attempt is under way, the lock is unlocked, and tells
 /// whether it was held. The thread keeps no record. This is for locks that find that out at no cost. An atomic
 /// instruction that unlocks would have to wait for the stores of a record. An empty shared section of occ_rwlock took
 /// 1.66 times as long (Emerald Rapids). In an attempt, such an unlock would write the lock.
 template <class Lock>
 inline constexpr bool looks_at_frame = false;
+template <>
+inline constexpr bool looks_at_frame<ticket_lock> = true;
+template <>
+inline constexpr bool looks_at_frame<posix_mutex_with_word> = true;
 template <>
 inline constexpr bool looks_at_frame<occ_rwlock> = true;
 template <>
@@ -186,7 +178,7 @@ class elided_base {
  private:
   /// Lock tells whether it is the last one that the thread has taken (mutex).
   static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
-  static constexpr bool keeps_record = !looks_at_lock<Lock> && !looks_at_frame<Lock> && !remembers_itself;
+  static constexpr bool keeps_record = !looks_at_frame<Lock> && !remembers_itself;
 
   /// Whether a thread holds it in the mode that unlock() releases.
   bool is_held_to_unlock() const noexcept {
@@ -254,11 +246,7 @@ class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, p
   /// Requires: the calling thread is in a section of this lock. If no thread holds the lock, that is reported. If
   /// another thread holds it, that thread's section ends, as with the lock itself.
   [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
-    if constexpr (detail::looks_at_lock<Lock>) {
-      machine::annotate_release(&this->lock_);
-      if (!this->lock_.unlock_if_held()) [[unlikely]]
-        this->leave_or_refuse();
-    } else if constexpr (detail::looks_at_frame<Lock>) {
+    if constexpr (detail::looks_at_frame<Lock>) {
       if (detail::in_elided_attempt()) [[unlikely]]
         return this->leave_or_release();
       machine::annotate_release(&this->lock_);
