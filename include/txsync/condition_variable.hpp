@@ -22,8 +22,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 /// watches that number for up to 8 us (now and then 25 us), and then sleeps. While it watches, a notification needs no
 /// system call. The thread's last watches determine how long it watches: a watch that fails shortens the next one.
 /// A notification wakes no thread at once if the notifying thread holds the waiters' mutex and has taken no other mutex
-/// since. Its unlock of the mutex then wakes them: they could not run before. (The third and later notifications in one
-/// critical section wake at once.)
+/// since. The unlock of that mutex then wakes the notified threads, which could not run before. (The third and later
+/// notifications in one critical section wake at once.)
 /// No notification that follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with
 /// std::condition_variable. notify_one wakes the thread that has waited longest, among threads of one scheduling
 /// priority. A thread that has watched without success counts from the moment at which it sleeps. If waiters have
@@ -135,7 +135,7 @@ class condition_variable {
   /// Returns `no_room` if the thread has not entered. `guard` is null if its unlock cannot make deferred wake-ups.
   TXSYNC_EXPORT std::uint64_t enter(mutex* guard) noexcept;
   TXSYNC_EXPORT void await_leavers() noexcept;
-  /// Waits after enter(). Its last access to the variable is the thread's last.
+  /// Waits after enter(). The thread does not access the variable after this call.
   TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
   void watch(std::uint64_t ticket, std::uint64_t deadline) noexcept;
   static bool sleep_outside(std::uint64_t deadline) noexcept;

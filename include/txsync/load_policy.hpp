@@ -10,8 +10,8 @@
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// Reads a policy file, and sets the policy of the program's named sites (site::set_policy()). What `[default]` sets
-/// applies to all of them; `[site."NAME"]` goes before it. If no lock has used a site yet, the site gets its policy at
-/// the first use. Whatever the file does not set stays as it is.
+/// applies to all of them; `[site."NAME"]` takes precedence. If no lock has used a site yet, the site gets its policy
+/// at the first use. Whatever the file does not set stays as it is.
 ///
 /// `name_or_file`: a file, or a name that `txsync list policies` prints, as for `txsync run --policy`. If a file has
 /// such a name, write ./NAME. The file must belong to the user or to root. Nobody else may have the right to write to

@@ -39,8 +39,8 @@ struct lock_policy {
 /// What it does: at its first use it reads the site's policy and chooses the algorithm. The default is that of
 /// txsync::mutex. Each lock_policy names the lock whose algorithm it selects; `spin` is that of spinning_mutex. Threads
 /// that use the lock for the first time concurrently choose the same algorithm. A policy that is set later applies to
-/// locks that are not used yet: a used lock keeps its algorithm. Only whether acquisitions are counted follows the
-/// present policy at each count.
+/// locks that are not used yet: a used lock keeps its algorithm. Counting, however, follows the present policy at
+/// each count.
 ///
 /// Sites: it is counted as txsync::mutex is. Waits are counted exactly; acquisitions and hold times are estimated from
 /// samples (observe/counters.hpp).
@@ -69,7 +69,7 @@ struct lock_policy {
 /// about elision, there is none.
 /// A policy that is set later applies to used locks, too. If it ends elision, it takes effect at once. If it begins
 /// elision, it takes effect at the lock's next sample: within 512 acquisitions of a thread that takes no other lock.
-/// The samples of a thread that takes other locks fall on this lock by chance, so that this may be later.
+/// The samples of a thread that takes other locks fall on this lock by chance, so it may begin later.
 /// A lock whose site has never asked for elision pays nothing for it. If the site has asked for it once, a section
 /// takes two calls more, even after elision has ended. Warm-up: warming<policy_mutex>.
 ///

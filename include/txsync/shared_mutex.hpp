@@ -31,8 +31,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe. Not recursive, also not for readers: a
 /// thread that holds it shared must not lock it shared again. If a writer has announced itself in between, the second
 /// shared lock waits for the writer, and the writer waits for the first one. (futex_rwlock lets readers lock again.)
-/// At most 2^30 shared holds exist, over all threads. Further readers are refused, or wait until a hold ends, for which
-/// they look once a millisecond. The same applies beyond 2^24 - 1 waiting readers (Linux has room for 2^22 threads).
+/// At most 2^30 shared holds exist, over all threads. Further readers are refused, or wait until a hold ends: they
+/// check once a millisecond. The same applies beyond 2^24 - 1 waiting readers (Linux has room for 2^22 threads).
 /// In the child of a fork, the thread that held it exclusively can unlock and use it. If the thread held it shared
 /// while a writer waited, it can unlock it; the lock then waits for that writer forever.
 /// Constant-initialised; 24 bytes.

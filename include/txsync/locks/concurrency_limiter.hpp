@@ -54,7 +54,7 @@ class concurrency_limiter {
     return called_.load(std::memory_order_relaxed) == called::nobody;
   }
   /// True if a newcomer has to join the passive set. `works`: the newcomer warms up while it waits, so that two active
-  /// threads do more than one after the other.
+  /// threads do more than they would one after the other.
   bool crowded(std::uint32_t active, bool works) const noexcept {
     // relaxed: a wrong answer costs time only; a passive thread looks again, in order
     return (is_closed() || active >= limit(works)) && !is_parents();
@@ -128,7 +128,7 @@ class concurrency_limiter {
   enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;
   static bool stays_free(const lock_view& lock) noexcept;
-  static constexpr std::uint32_t always_active = 2;  ///< always have room if no thread is on its way in
+  static constexpr std::uint32_t always_active = 2;  ///< so many threads always have room if none is on its way in
   static constexpr std::uint8_t closed = 1;
 
   std::atomic<std::uint32_t> passive_{0};         // the next number for a passive thread

@@ -220,7 +220,7 @@ class TXSYNC_CAPABILITY("mutex") futex_mutex : public detail::timed<futex_mutex>
   static constexpr bool is_same_section(std::uint64_t one, std::uint64_t later) noexcept {
     return (one & later & held) != 0 && ((one ^ later) & (turn_bits | age_bits)) == 0;
   }
-  /// How many sections have ended in between, modulo all that the word counts.
+  /// How many sections have ended in between, as far as the word counts them.
   static constexpr std::uint64_t sections_between(std::uint64_t one, std::uint64_t later) noexcept {
     return ((one ^ later) & age_bits) != 0 ? turns_in_all : ((later - one) & turn_bits) / turn;
   }

@@ -26,8 +26,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 /// With admit::after_writers a reader waits while a writer sleeps; then a thread must not read-lock twice.
 /// No other thread keeps a sleeper out:
 ///  - An overdue reader enters, with all sleeping readers, when the active writer leaves. With admit::after_writers one
-///    more writer may go before. If all other readers of that phase have left before it has woken up, an overdue writer
-///    may go before.
+///    more writer may enter before it. If all other readers of that phase have left before it has woken up, an overdue
+///    writer may enter before it.
 ///  - An overdue writer that is the only sleeping writer enters when the active writer leaves. If readers enter after
 ///    that writer, it enters when the last of them leaves. If several writers sleep, one of them enters, mostly the
 ///    oldest. Each later release wakes another one, which asks for its turn 0.25 ms later.

@@ -16,7 +16,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 /// How such a lock is acquired.
 enum class algorithm : std::uint8_t {
   unknown,        ///< no thread has taken it yet
-  libc,           ///< a pthread lock that is left to the C library: these words are not ours
+  libc,           ///< a pthread lock that is left to the C library: these words belong to it
   futex,          ///< futex_mutex; this and the next one have a fast path
   checked_futex,  ///< futex_mutex of a pthread mutex that is recursive or error-checking
   tatas,

@@ -150,7 +150,7 @@ class TXSYNC_SCOPED_CAPABILITY node_guard {
 /// lock at a time.
 /// Cost: one exchange and one compare-exchange uncontended.
 /// In the child of a fork, the thread that held it can unlock and use it: the queue there is empty.
-/// The memory for their nodes is the only bound on the number of waiters.
+/// The only bound on the number of waiters is the memory for their nodes.
 /// Constant-initialised; all bits zero is an unlocked lock; 16 bytes, a node 64.
 class TXSYNC_CAPABILITY("mutex") fifo_mcs_lock {
  public:
@@ -174,7 +174,7 @@ class TXSYNC_CAPABILITY("mutex") fifo_mcs_lock {
   [[nodiscard]] bool try_lock(node& mine) noexcept TXSYNC_TRY_LOCKS { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept TXSYNC_UNLOCKS { queue_.unlock(mine); }
-  /// As unlock(). If no thread holds the lock, or the node's turns are all over, it does nothing and returns false.
+  /// As unlock(). If no thread holds the lock, or all turns of the node have ended, it does nothing and returns false.
   /// Turns of other threads go on. For the second case, this function must have ended all turns of the node. Cost: a
   /// store.
   bool unlock_if_held(node& mine) noexcept TXSYNC_UNLOCKS { return queue_.unlock_if_held(mine); }

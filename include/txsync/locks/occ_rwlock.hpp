@@ -24,8 +24,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 /// Named requirements: SharedTimedLockable. Thread-safe. Not recursive, also not for readers: a thread that holds it
 /// shared must not lock it shared again. If a writer has announced itself in between, the second shared lock waits for
 /// the writer, and the writer waits for the first one.
-/// At most 2^30 shared holds exist, over all threads. Further readers are refused, or wait until a hold ends, for which
-/// they look once a millisecond.
+/// At most 2^30 shared holds exist, over all threads. Further readers are refused, or wait until a hold ends: they
+/// check once a millisecond.
 /// In the child of a fork: as shared_mutex.
 /// Constant-initialised; all bits zero is an unlocked lock; 16 bytes.
 class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rwlock>,
@@ -49,9 +49,9 @@ class TXSYNC_CAPABILITY("shared_mutex") occ_rwlock : public detail::timed<occ_rw
     if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
       wake_writer();
   }
-  /// As unlock_shared(). If no reader is active, it does nothing and returns false. Beside a writer, a reader that is
-  /// counted too early is taken for an active one; then no more readers may enter. Cost: as unlock_shared() for the only
-  /// reader; beside other readers, one more atomic operation.
+  /// As unlock_shared(). If no reader is active, it does nothing and returns false. While a writer is active, a reader
+  /// that is counted too early is taken for an active one. After such an unlock no more readers may enter. Cost: as
+  /// unlock_shared() for the only reader; beside other readers, one more atomic operation.
   bool unlock_shared_if_held() noexcept TXSYNC_UNLOCKS_SHARED {
     std::uint32_t seen = 1;
     // It does not read the word first: the atomic operation would wait for that read. release: as in unlock_shared();

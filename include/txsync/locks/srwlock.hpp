@@ -113,7 +113,7 @@ class TXSYNC_CAPABILITY("shared_mutex") srwlock {
   static constexpr std::uint32_t reader = 4;
   static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // with so many readers no more may enter
 
-  /// Whether there was a reader. Below 0 are the counts that wrong unlocks leave for a moment.
+  /// Whether there was a reader. Wrong unlocks leave counts below 0 for a moment.
   static constexpr bool is_count(std::uint32_t readers) noexcept { return readers - 1 < full / reader; }
 
   bool try_enter_shared() noexcept {

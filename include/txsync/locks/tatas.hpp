@@ -16,14 +16,14 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 /// A test-and-test-and-set spin lock with bounded exponential backoff.
 ///
 /// What it does: the lock is one word. A waiter reads before it writes, and waits longer after each failure (Anderson
-/// 1990; the "tatas" of the always-abort paper, IV-A). Once its waits are as long as a scheduler's, it sleeps between
-/// looks, because the holder may need the CPU. So more threads than cores are no disaster.
+/// 1990; the "tatas" of the always-abort paper, IV-A). When it has waited for longer, it yields its CPU and then sleeps
+/// between looks, because the holder may need the CPU. So more threads than cores are no disaster.
 ///
 /// Fairness: none. A thread that keeps locking is favoured. There is no bound on how often a waiter is passed by.
 /// Use it for: short sections, few waiters. Do not use it for: sections that block, or locks whose longest wait
 /// matters.
 /// Cost: one exchange and one store uncontended, inlined; a contended hand-over is one to three line transfers.
-/// Named requirements: TimedLockable; a waiter that naps notices its deadline up to a millisecond late. Thread-safe;
+/// Named requirements: TimedLockable; a waiter that sleeps notices its deadline up to a millisecond late. Thread-safe;
 /// not recursive. Constant-initialised; all bits zero is an unlocked lock; 4 bytes.
 class TXSYNC_CAPABILITY("mutex") tatas_lock : public detail::timed<tatas_lock> {
  public:

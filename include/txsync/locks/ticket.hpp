@@ -78,8 +78,8 @@ class ticket_queue {
   /// For the holder, before it gives the lock up. In the child of a fork it has an effect once for each lock: if others
   /// have tickets, all of them are passed over.
   [[gnu::always_inline]] void forget_parents_threads() noexcept {
-    // It does not read how many have tickets, which lock() has written by an atomic instruction. That took 3.3 ns
-    // (Emerald Rapids, empty critical section).
+    // It does not read how many have tickets, which lock() has written by an atomic instruction. Such a read took 3.3
+    // ns (Emerald Rapids, empty critical section).
     if (machine::is_forked()) [[unlikely]]
       renew_in_child();
   }
@@ -109,7 +109,7 @@ class ticket_queue {
 /// Use it for: short sections among at most as many threads as cores, if order matters.
 /// Cost: one fetch-add, one store.
 /// In the child of a fork, the thread that held it can unlock and use it: waiters of the parent are passed over. The
-/// first unlock there lets newcomers pass threads that wait for it.
+/// first unlock there lets newcomers pass threads that already wait there.
 /// Tickets are counted modulo 2^28: at most 2^27 threads have one at a time (Linux has room for 2^22).
 /// Named requirements: Lockable.
 /// Constant-initialised; all bits zero is an unlocked lock; 8 bytes.

@@ -25,7 +25,8 @@ double ns_between(const std::chrono::time_point<Clock, From>& from, const std::c
   return apart > -near && apart < near ? ns_as_double(to - from).count() : apart;
 }
 
-/// The value that machine::clock_ns() will have then. A time that is further away than a hundred years never comes.
+/// The value that machine::clock_ns() will have in `ns` nanoseconds. A time that is further away than a hundred years
+/// never comes.
 inline std::uint64_t deadline_after_ns(double ns) noexcept {
   constexpr double too_far = 4e18;
   if (ns >= too_far) return machine::no_deadline;
@@ -37,7 +38,7 @@ template <class Rep, class Period>
 std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
   return deadline_after_ns(ns_as_double(time).count());
 }
-/// As deadline_after(), by how far away the time is now.
+/// As deadline_after(), for the time that is left until `time`.
 template <class Clock, class Duration>
 std::uint64_t deadline_at(const std::chrono::time_point<Clock, Duration>& time) {
   return deadline_after_ns(ns_between(Clock::now(), time));
@@ -73,7 +74,7 @@ class TXSYNC_CAPABILITY("mutex") timed {
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) TXSYNC_TRY_LOCKS {
     return static_cast<Self&>(*this).try_lock_until_ns(deadline_after(time));
   }
-  /// Tries until then.
+  /// Tries until `time`.
   template <class Clock, class Duration, class Self = Lock>
     requires has_deadlines<Self>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) TXSYNC_TRY_LOCKS {

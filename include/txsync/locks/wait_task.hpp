@@ -45,7 +45,7 @@ class [[deprecated("wait_task")]] pastime : public wait_task {
  public:
   using spent = result;
   virtual spent spend(const lock_wait& wait) noexcept = 0;
-  /// Not inline: where locks call a task, GCC would compare it with this one first.
+  /// Not inline: otherwise, where locks call a task, GCC would first compare the function with this one.
   TXSYNC_EXPORT result run_once(const lock_wait& wait) noexcept final;
 
  protected:

@@ -15,11 +15,12 @@
 //
 // The condition has no side effects, takes no lock and makes no system call. On the simulated machine its accesses cost
 // no time, have no effect on caches and attempts, and are no step of a schedule. But the compiler may inline other
-// functions and lay out frames otherwise. So times and end hashes can differ from those of a build without assertions.
+// functions and lay out frames differently. So times and end hashes can differ from those of a build without
+// assertions.
 //
 // In a hardware attempt the message's system call aborts the attempt. The assertion fails for good when the code runs
-// again without an attempt. In an always-abort attempt, which may see values that do not fit together, it thus has no
-// effect beyond the end of the attempt.
+// again without an attempt. In an always-abort attempt, which may see inconsistent values, a failed assertion thus only
+// ends the attempt.
 //
 // Cost where it is on: the condition and a branch. Thread-safe. It can stand in constexpr functions.
 #pragma once

@@ -69,8 +69,8 @@ struct attempt_status {
     std::uint32_t bit;
     abort_cause cause;
   };
-  // In the order of abort_cause, except for `capacity`: a machine that reports which set did not fit sets that bit as
-  // well.
+  // In the order of abort_cause, except for `capacity`: a machine that reports which set did not fit sets capacity_bit
+  // as well.
   static constexpr bit_and_cause causes_by_bit[] = {
       {conflict_bit, abort_cause::conflict},
       {capacity_read_bit, abort_cause::capacity_read},
@@ -93,7 +93,7 @@ struct attempt_status {
 /// What the machine can do, measured once by trying it (see try_htm() in txsync/machine/capability.hpp).
 struct htm_capability {
   bool attempts = false;       ///< begin/end/abort work: a one-store attempt has committed
-  bool hle = false;            ///< the hardware honours XACQUIRE/XRELEASE: an elided lock has been seen from inside
+  bool hle = false;            ///< the hardware honours XACQUIRE/XRELEASE: XTEST has been true in an elided section
   bool suspend = false;        ///< suspend() and resume() work (POWER8)
   bool rollback_only = false;  ///< begin_rollback_only() works (POWER8)
   bool always_abort = false;   ///< warm_begin() can run a body at all
@@ -137,9 +137,9 @@ template <std::uint8_t Code>
 /// before have ended. No effect on machines where the store that takes the lock aborts them.
 [[gnu::always_inline]] inline void await_attempts() noexcept;
 
-/// Tell a race detector how this thread's accesses are ordered. annotate_acquire(): what follows comes after the other
-/// critical sections of `lock`. annotate_release(): what went before comes before them. An attempt that elides the lock
-/// leaves no trace of that order in the lock. No effect in other builds.
+/// Tell a race detector how this thread's accesses are ordered. annotate_acquire(): what follows comes after earlier
+/// critical sections of `lock`. annotate_release(): what went before comes before later ones. An attempt that elides
+/// the lock leaves no trace of that order in the lock. No effect in other builds.
 [[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;
 [[gnu::always_inline]] inline void annotate_release(const void* lock) noexcept;
 
@@ -147,8 +147,8 @@ template <std::uint8_t Code>
 /// does not see the accesses of these functions. Call annotate_unseen_acquire() after the access that acquires by that
 /// word, and annotate_unseen_release() before the access that releases. The program's own accesses to the word, in
 /// inlined functions, pair with them.
-/// No effect if the library is compiled with the detector: the detector then has to find what is missing. Cost in other
-/// programs: a load, on slow paths.
+/// No effect if the library is compiled with the detector: the detector then has to report a missing order. Cost in
+/// other programs: a load, on slow paths.
 [[gnu::always_inline]] inline void annotate_unseen_acquire(const void* word) noexcept;
 [[gnu::always_inline]] inline void annotate_unseen_release(const void* word) noexcept;
 /// annotate_unseen_acquire(word) if `got`. Returns `got`.

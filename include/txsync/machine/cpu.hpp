@@ -21,7 +21,7 @@ inline constexpr unsigned pad_bytes = 128;
 /// A full (sequentially consistent) fence. Cost: 12..40 ns.
 [[gnu::always_inline]] inline void fence() noexcept;
 
-/// Keeps the compiler from moving memory accesses across; no instruction.
+/// Keeps the compiler from moving memory accesses across this call; no instruction.
 [[gnu::always_inline]] inline void compiler_fence() noexcept;
 
 /// One pause of a spin loop. 5..50 ns, so count cycles() if the length matters.

@@ -71,7 +71,7 @@ inline bool take_whole_if_free(lock_word& word) noexcept {
   // acquire pairs with the release of release_unless_waited()
   return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;
 }
-// relaxed, both: as the caller asks
+// relaxed, both: as is_taken() and holders_byte() promise
 inline bool is_whole_taken(const lock_word& word) noexcept {
   return (word.load(std::memory_order_relaxed) & 0xFF) != 0;
 }

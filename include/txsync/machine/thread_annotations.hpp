@@ -9,8 +9,8 @@
 //  - std::lock_guard, std::unique_lock and std::scoped_lock of libstdc++ have no annotations. A function that uses them
 //    with annotated data says TXSYNC_UNCHECKED, or is compiled with libc++.
 //  - try_upgrade() and downgrade() change the mode of a lock; they have no annotation.
-//  - The code of the locks themselves: who holds a lock is what it computes. TXSYNC_LOCKS and its kin are for these
-//    functions, and the analysis skips their bodies.
+//  - The code of the locks themselves, which computes who holds a lock. TXSYNC_LOCKS and the macros after it are for
+//    these functions, and the analysis skips their bodies.
 // Macros, because neither a template nor a constant can name an attribute. Cost: none.
 // Source: Hutchins, Ballman and Sutherland, "C/C++ Thread Safety Analysis", SCAM 2014.
 #pragma once
@@ -23,7 +23,7 @@
 #define TXSYNC_THREAD_ATTRIBUTE(...)
 #endif
 
-/// Of a class: it is a lock. The word says in messages what kind.
+/// Of a class: it is a lock. Messages use `word` for the kind of lock.
 #define TXSYNC_CAPABILITY(word) TXSYNC_THREAD_ATTRIBUTE(capability(word))
 /// Of a class: it takes a lock in its constructor, and gives it up in its destructor.
 #define TXSYNC_SCOPED_CAPABILITY TXSYNC_THREAD_ATTRIBUTE(scoped_lockable)
@@ -37,8 +37,8 @@
 #define TXSYNC_REQUIRES_SHARED(...) TXSYNC_THREAD_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
 #define TXSYNC_EXCLUDES(...) TXSYNC_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 
-/// Of a function: it takes these locks, or gives them up; without an argument, its own object. A TRY takes them if it
-/// returns true.
+/// Of a function: it takes these locks, or gives them up; without an argument, its own object. With TRY, it takes them
+/// if it returns true.
 #define TXSYNC_ACQUIRE(...) TXSYNC_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define TXSYNC_ACQUIRE_SHARED(...) TXSYNC_THREAD_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
 #define TXSYNC_RELEASE(...) TXSYNC_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))

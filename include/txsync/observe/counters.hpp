@@ -43,7 +43,7 @@ struct site_totals {
   }
 };
 
-/// At full rate, one acquisition in so many is sampled, with a jitter of half of it.
+/// At full rate, one acquisition in this many is sampled, with a jitter of half this number.
 inline constexpr std::uint32_t sampling_period = 256;
 
 /// Adds up the counts of every known site into `out`, by id. Returns how many sites there are, which may exceed
@@ -79,8 +79,8 @@ inline void acquired(std::uint32_t site_id, const void* lock) noexcept {
     (void)sample(site_id, lock);
 }
 /// The calling thread begins to wait for a lock. Returns machine::cycles(). waited() or wait_timed_out() ends the wait.
-/// Locks that do not call this are counted all the same, but their waits are not seen while they last. `lock` is what
-/// tools are told (events.hpp).
+/// Locks that do not call this are counted all the same, but their waits are not seen while they last. `lock` is the
+/// address that tools are told (events.hpp).
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept;
 /// wait_begins() in two steps, for locks whose waits are often short. First step: the thread begins to spin. Only tools
 /// are told. True: they were told, and waited() or wait_timed_out() ends the wait. False: spun() may end it.

@@ -47,8 +47,8 @@ using listener = void (*)(const event& what) noexcept;
 /// Who calls the listener: the thread that waits, or whose attempt has aborted. It is never called within an attempt,
 /// so it may make system calls. At wait_end that thread holds the lock, so the time of the listener is added to the
 /// critical section. Several threads may call it at once. A wait_end belongs to the last wait_begin of the same thread.
-/// None is left out while the listener stays the same. If a thread ends while it waits, or leaves by longjmp(), there
-/// is no wait_end.
+/// Neither is left out while the listener stays the same. If a thread ends while it waits, or leaves by longjmp(),
+/// there is no wait_end.
 ///
 /// Requires of the listener: it takes no lock of txsync, runs no atomic block, waits for no thread, and throws nothing.
 /// If locks are taken in signal handlers, it is async-signal-safe. It calls no allocator that is built upon these
@@ -59,9 +59,9 @@ using listener = void (*)(const event& what) noexcept;
 /// more call, because it had read the old listener. So the code of a listener stays loaded. Its data may be freed once
 /// all threads that take locks have ended.
 ///
-/// Cost without a listener: a load and a comparison when a lock is contended or an attempt has aborted. Such an event
-/// takes 30 to 50 instructions there. Elsewhere there is no cost. Cost with a listener: some 50 instructions more, and
-/// the listener itself.
+/// Cost without a listener: a load and a comparison when a lock is contended or an attempt has aborted. They are among
+/// the 30 to 50 instructions that such an event takes. Elsewhere there is no cost. Cost with a listener: some 50
+/// instructions more, and the listener itself.
 /// Errors: none.
 TXSYNC_EXPORT listener set_listener(listener called) noexcept;
 

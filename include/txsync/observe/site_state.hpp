@@ -58,7 +58,7 @@ class alignas(machine::pad_bytes) site_state {
   /// What set_policy() calls; null: there is nothing to do.
   change changed() const noexcept { return changed_; }
 
-  // Relaxed, all of these: each value is right at any time.
+  // All of these are relaxed: each value is right at any time.
   /// Null: no section has asked yet.
   const elision_policy* elision() const noexcept { return elision_.load(std::memory_order_relaxed); }
   const warm_up_policy* warm_up() const noexcept { return warm_up_.load(std::memory_order_relaxed); }

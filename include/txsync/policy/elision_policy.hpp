@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policies of elision: how often a critical section is tried as a hardware attempt, what it waits for, and what
-// failures teach. Which causes count, and which ones end the tries, is the same for all (docs/elision.md).
+// failures teach. Which causes count, and which ones end the tries, is the same for all policies (docs/elision.md).
 #pragma once
 
 #include <cstdint>
@@ -50,11 +50,11 @@ struct elision_policy {
   /// busy_counts, busy_limit, max_wait and tries_without_hint have no effect; a section waits outside only for the
   /// backoff.
   bool every_abort_counts = false;
-  std::uint32_t busy_limit = 16;  ///< found held more often in one section: take the lock; 0: no limit
+  std::uint32_t busy_limit = 16;  ///< a section that finds the lock held more often takes it; 0: no limit
   /// Cycles that a section waits outside for a held lock, in all. It then takes the lock, in line with threads that
   /// cannot be elided and whose queue might never end. If it has waited in vain, the limit doubles for the thread's
-  /// next section of that lock that waits, up to 16 times as much. A queue that one long section has left may end in
-  /// that time. A wait that stays below the limit resets it. 0: no limit
+  /// next section of that lock that waits, up to 16 times as much. So a queue that one long section has caused has
+  /// time to end. A wait that stays below the limit resets it. 0: no limit
   std::uint32_t max_wait = 20'000;
   /// The number of aborts of a section that are tried again although they are no conflict and come without the CPU's
   /// hint.

@@ -28,8 +28,8 @@ struct warm_up_policy {
   std::uint32_t nearest = 1;
   std::uint32_t farthest = 4;
   std::uint32_t speculators = 0;  ///< max. threads that warm up at a time; 0: no limit
-  /// The maximum number of accesses of one body. It ends a walk that has lost its way. Each access costs one cache miss
-  /// at most.
+  /// The maximum number of accesses of one body. It ends a walk that wrong values have led astray. Each access costs
+  /// one cache miss at most.
   std::uint32_t max_accesses = 4096;
   /// An always-abort attempt of the waiter that is next looks at the lock, and aborts when the lock is given up.
   bool watches = true;

@@ -30,7 +30,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::detail {
 /// was the same, the later the next trial.
 /// Threads report their sections at intervals. In a trial, the report interval is so short that a window contains some
 /// reports of each thread. A thread that finds the window long enough begins the next one. If a measured window took
-/// twice as long as the longest should, because the program paused, it is begun again, once in a trial.
+/// twice as long as the longest window should, because the program paused, it is begun again, once in a trial.
 /// Constant-initialised; thread-safe; 1,280 bytes.
 class ab_trial {
  public:
@@ -141,11 +141,11 @@ class count_down {
 };
 
 /// A trial sampler: it counts what a thread has run of each site. Between trials the thread has one count for all its
-/// sites. The site whose section ends that count looks at its trial, and which site that is varies. While the thread
-/// knows of a trial, it counts the sections of up to two sites separately, so that no site is told of another's. It
-/// counts no more than two, because libraries that are loaded late have little thread-local memory. Further sites wait
-/// until a trial is over, or until one of the two has been counted for long enough. In the code, `role` stands for a
-/// site's trials. For one thread; 88 bytes.
+/// sites. It looks at the trial of the site whose section ends that count. The length of the count varies, and so does
+/// this site. While the thread knows of a trial, it counts the sections of up to two sites separately. So no trial gets
+/// the sections of another site. It counts no more than two, because libraries that are loaded late have little
+/// thread-local memory. Further sites wait until a trial is over, or until one of the two has been counted for long
+/// enough. In the code, `role` stands for a site's trials. For one thread; 88 bytes.
 class trial_sampler {
  public:
   constexpr trial_sampler() noexcept = default;

@@ -16,8 +16,9 @@
 //  - Thread-safe; not recursive. Among threads that take it, Lock decides which is first. Attempts run whenever no
 //    thread holds it.
 //  - Errors: an unlock of a lock that no thread holds is reported on the standard error, and does nothing. For queue
-//    locks, so is an unlock by a node that has no turn. An unlock may be done and not reported if another thread has
-//    unlocked the section that the calling thread has begun last, or in a signal handler that interrupts an unlock.
+//    locks, so is an unlock by a node that has no turn. Two kinds of wrong unlock may be done and not reported. One is
+//    that of the section that the calling thread has begun last, if another thread has unlocked it. The other is one in
+//    a signal handler that interrupts an unlock.
 //  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame. ticket_lock and
 //    posix_mutex_with_word look at the lock before the frame, and queue locks at the node: an attempt has read the lock,
 //    and aborts as soon as a thread takes it.
@@ -59,8 +60,8 @@ bool has_writer_inside(const void* lock) noexcept {
 
 /// Whether unlock() looks at the attempt frame first. If no attempt is under way, the lock is unlocked, and tells
 /// whether it was held. The thread keeps no record. This is for locks that find that out at no cost. An atomic
-/// instruction that unlocks would have to wait for the stores of a record. An empty shared section of occ_rwlock took
-/// 1.66 times as long (Emerald Rapids). In an attempt, such an unlock would write the lock.
+/// instruction that unlocks would have to wait for the stores of a record. With a record, an empty shared section of
+/// occ_rwlock took 1.66 times as long (Emerald Rapids). In an attempt, such an unlock would write the lock.
 template <class Lock>
 inline constexpr bool looks_at_frame = false;
 template <>
@@ -147,9 +148,10 @@ class elided_base {
     machine::annotate_release(&lock_);
     return true;
   }
-  /// To be called before an unlock that is a store. The next atomic instruction waits for both stores, and less in this
-  /// order. (Emerald Rapids, tatas: 6.7 ns instead of 8.8; 10 writes: 10.4 instead of 12.4.) To be called after an unlock
-  /// that is an atomic instruction. That would have to wait (Zen 4, shared_mutex, shared, 10 writes: 0.35 ns).
+  /// To be called before an unlock that is a store. The next atomic instruction waits for both stores, and it waits
+  /// less if they have this order. (Emerald Rapids, tatas: 6.7 ns instead of 8.8; 10 writes: 10.4 instead of 12.4.) To
+  /// be called after an unlock that is an atomic instruction. That instruction would have to wait for this store (Zen
+  /// 4, shared_mutex, shared, 10 writes: 0.35 ns).
   static void forget_taken() noexcept {
     if constexpr (!remembers_itself) my_attempt_frame.taken.forget();
   }
@@ -261,7 +263,8 @@ class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, p
   }
 };
 
-/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node. An elided section does not use it.
+/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node. An elided section does not use the
+/// node.
 template <class Lock>
 class TXSYNC_CAPABILITY("mutex") elided_with_node : protected detail::elided_base<Lock> {
  public:
@@ -306,8 +309,8 @@ class TXSYNC_CAPABILITY("mutex") elided_with_node : protected detail::elided_bas
 
 /// A reader-writer lock whose critical sections are elided. Lock is occ_rwlock, srwlock, futex_rwlock or shared_mutex.
 /// Elided readers run beside readers that hold the lock. Elided writers run beside elided sections of other data. A
-/// thread that takes the lock aborts the attempts that have read its word. Readers may try again beside a reader;
-/// others wait.
+/// thread that takes the lock aborts the attempts that have read its word. Of these, readers may try again beside a
+/// reader that holds the lock; the others wait.
 /// Named requirements: SharedLockable; SharedTimedLockable if Lock is. Constant-initialised. What all these locks share
 /// is at the top of this file.
 template <class Lock>

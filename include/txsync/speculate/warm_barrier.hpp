@@ -40,7 +40,7 @@ class warm_barrier : private barrier {
   TXSYNC_EXPORT bool arrive_and_wait() noexcept;
 
   /// The same. If there are no always-abort attempts, the waiter runs warm(memory) once, over a warm_memory, to fetch
-  /// what the next phase will touch. It ends early when the phase opens. (warm_up.hpp has the contract for such
+  /// what the next phase will touch. That run ends early when the phase opens. (warm_up.hpp has the contract for such
   /// bodies.)
   template <class Warm>
   bool arrive_and_wait(const Warm& warm) noexcept {

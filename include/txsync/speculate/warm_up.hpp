@@ -47,16 +47,16 @@ inline bool warm_up_is_early(const site& the_site) noexcept {
 ///  - All shared data is read and written through `memory`; local variables as usual.
 ///  - It has no other effect: no allocation, no input or output, no other lock. A section that does such things is
 ///    written as `[&]<class Memory>(Memory& memory)`, and does them `if constexpr (!Memory::speculative)`.
-///  - It may be left at any access, and its local variables are then not destroyed: they hold nothing that needs to be.
+///  - It may be left at any access. Its local variables are then not destroyed, so none of them may need that.
 ///  - It checks a loaded value before it uses the value as an index into a local array: unlike shared data, the stack
 ///    is really written.
 ///
 /// Bounds:
 ///  - Once the policy's accesses are used up, the body is left at its next access.
-///  - Each fourth access checks whether the wait is over. If it is, the body is left at its next load. store(),
+///  - Every fourth access checks whether the wait is over. If it is, the body is left at its next load. store(),
 ///    update() and fetch() do not wait for memory; they go on for up to 128 accesses, whose lines arrive while the
 ///    section begins.
-///  - A fault (of an access, of a division by zero) ends it, and so does an exception.
+///  - A fault (an invalid access, a division by zero) ends the body, and so does an exception.
 ///  - A loop that makes no access is not bounded.
 class warm_memory {
  public:
@@ -205,11 +205,12 @@ class TXSYNC_EXPORT warm_wait final : public wait_task {
   detail::warm_call* call_;
   const warm_up_policy& policy_ = *state_.warm_up();
   std::uint32_t tries_ = policy_.tries;
-  bool is_warm_ = false;  ///< it ran before the lock was asked for, and run_once() has not reported that
+  bool is_warm_ = false;  ///< the call ran before the lock was asked for, and run_once() has not reported that
 };
 
-/// Runs a body over a warm_memory without a lock of txsync, for callers that know early what a section will touch. It
-/// is the fair control for warm-up. Cost: about 30 ns and the body. Errors: faults and exceptions end the body.
+/// Runs a body over a warm_memory without a lock of txsync, for callers that know early what a section will touch. A
+/// fair comparison measures warm-up against it. Cost: about 30 ns and the body. Errors: faults and exceptions end the
+/// body.
 template <class Body>
 void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::standard.max_accesses) noexcept {
   warm_memory memory(accesses);

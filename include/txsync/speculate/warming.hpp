@@ -6,16 +6,16 @@
 //  - section(body) locks, runs the body, and unlocks. Waiters run the body over a warm_memory (warm_up.hpp). If the
 //    site's trials find it faster, all threads run it before they ask for the lock.
 //  - lock(warm) is for code that locks and unlocks by itself. warm(memory) touches what the section will touch.
-//  - lock() without either is for machines with always-abort attempts (machine::htm().always_abort). The waiter goes on
-//    into its own section in an attempt that never commits, and comes back. Elsewhere it only waits.
+//  - lock() without a body or `warm` is for machines with always-abort attempts (machine::htm().always_abort). The
+//    waiter goes on into its own section in an attempt that never commits, and comes back. Elsewhere it only waits.
 //  - is_warming() tells a section whether it runs in such an attempt (the paper's AAHTM_TEST). The section can then
 //    leave out what would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
 //  - Each lock belongs to a site (site.hpp), which says how its waiters warm up, and counts that. If the Lock has a
 //    site itself, as mutex has, both have the same one.
-//  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
+//  - Thread-safe; not recursive. An unlock in an always-abort attempt ends the attempt.
 //  - Cost if warm-up is off: that of the Lock and about 2 ns.
-//  - Cost of waiting: the energy of running, and lines that the holder has to fetch back, if waiters ask for what it
-//    writes. If that costs more than it brings, a policy that adapts leaves warm-up off.
+//  - Cost of waiting: the energy of running. If waiters fetch lines that the holder writes, the holder has to fetch
+//    them back. If that costs more than it brings, a policy that adapts leaves warm-up off.
 #pragma once
 
 #include <type_traits>

@@ -13,7 +13,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
 /// How a block is tried.
 struct block_policy {
-  /// After so many aborts a block waits for its turn to run serially, and then commits: the bound on starvation. Its
+  /// After this many aborts a block waits for its turn to run serially, and then commits: the bound on starvation. Its
   /// turn comes when the running blocks have ended, after those of threads that asked before it. Turns keep that order
   /// while no more threads wait than there are CPUs. With more, and T threads, up to ticket_lock::bypass_bound(T) turns
   /// of others, T * (32,768 + T), may come first.

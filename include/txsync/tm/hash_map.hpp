@@ -34,13 +34,14 @@ class hash_map {
   using node = detail::map_node<Key, Value>;
   struct table;
   static constexpr std::size_t min_chains = 16;
-  /// Chains are hardly ever longer while there are fewer nodes than chains, and soon are when there are twice as many.
+  /// A length that chains hardly ever exceed while there are fewer nodes than chains. When there are twice as many
+  /// nodes as chains, some chain soon exceeds it.
   static constexpr std::uint64_t usual_longest(std::size_t chains) noexcept {
     return 4 + 2 * static_cast<unsigned>(std::bit_width(chains)) / 5;
   }
 
  public:
-  /// Makes room for so many entries before the map grows. The first insert allocates it.
+  /// Makes room for `expected` entries before the map grows. The first insert allocates the table.
   explicit hash_map(std::size_t expected = 0) noexcept
       : first_chains_(std::bit_ceil(expected > min_chains ? expected : min_chains)) {}
   hash_map(const hash_map&) = delete;

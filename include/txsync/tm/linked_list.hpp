@@ -64,7 +64,7 @@ class linked_list {
     unlink(tx, where.at_);
     tx.destroy(where.at_);
   }
-  /// Makes the element, as it is, the first one. Requires: `where` is an element of this list.
+  /// Makes the element the first one; `where` still denotes it. Requires: `where` is an element of this list.
   template <class Tx>
   void move_to_front(Tx& tx, place where) {
     TXSYNC_ASSERT_VALUE(where.at_ != nullptr, "what is moved is an element of the list");

@@ -124,7 +124,7 @@ class ordered_map {
   auto all(Tx& tx) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, root_));
   }
-  /// The same, from the first key on that is not less than `key`.
+  /// The same, beginning at the first key that is not less than `key`.
   template <class Tx>
   auto all_from(Tx& tx, const Key& key) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, root_, key));

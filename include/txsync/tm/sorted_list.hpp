@@ -87,7 +87,7 @@ class sorted_list {
   auto all(Tx& tx) const {
     return from_node(tx, tx.read(first_));
   }
-  /// The same, from the first key on that is not less than `key`.
+  /// The same, beginning at the first key that is not less than `key`.
   template <class Tx>
   auto all_from(Tx& tx, const Key& key) const {
     return from_node(tx, lower_bound(tx, first_, key).at);

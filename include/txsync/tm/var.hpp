@@ -41,8 +41,8 @@ class var {
   var(const var&) = delete;
   var& operator=(const var&) = delete;
 
-  /// Outside of blocks. Requires: no block that writes it can be running. So for times before threads start or after
-  /// they have ended, or for what a block has made private (transaction::privatize()).
+  /// Outside of blocks. Requires: no block that writes it can be running. So this is for times before threads start or
+  /// after they have ended, or for what a block has made private (transaction::privatize()).
   T load() const noexcept {
     std::uint64_t copy[words];
     // relaxed, here and in store(): nobody else writes, see above

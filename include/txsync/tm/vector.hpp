@@ -8,7 +8,7 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
-/// An array for atomic blocks that grows.
+/// A growing array for atomic blocks.
 ///
 /// Every operation is part of the block whose transaction it is given. Operations that grow the vector throw
 /// std::bad_alloc if there is no memory; that block is then undone. All operations read the size, so a block that
@@ -66,7 +66,7 @@ class vector {
     for (std::size_t i = tx.read(size_); i < length; ++i) tx.write(storage[i], value);
     tx.write(size_, length);
   }
-  /// Makes room for at least so many elements.
+  /// Makes room for at least `capacity` elements.
   template <class Tx>
   void reserve(Tx& tx, std::size_t capacity) {
     if (capacity <= tx.read(capacity_)) return;

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t owned_bit = std::uint64_t{1} << 63;
 /// bytes.
 inline constexpr unsigned stripe_shift = 5;
 inline constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
-/// All zero, without the compiler looking at each.
+/// All records are zero. The union keeps the compiler from looking at each of them.
 union zeroed_records {
   constexpr zeroed_records() noexcept : nothing(0) {}
   char nothing;
@@ -81,13 +81,14 @@ struct algorithm {
   /// Reads and writes that the inlined path does not decide.
   std::uint64_t (*read)(engine& me, const word& cell);
   void (*write)(engine& me, word& cell, std::uint64_t value);
-  /// When it returns, the attempt has committed; otherwise the attempt is restarted. True: it has written something.
+  /// If it returns, the attempt has committed; if the commit fails, it does not return, and the attempt is restarted.
+  /// True: the attempt has written something.
   bool (*commit)(engine& me);
   /// Undoes everything that the attempt has written.
   void (*roll_back)(engine& me) noexcept;
   /// Undoes what it has written since `mark`, while it goes on.
   void (*roll_back_to)(engine& me, const log_mark& mark) noexcept;
-  /// Whether all that the attempt has read is still valid. Null: no other thread can have changed it.
+  /// Whether all that the attempt has read is still valid. Null: no other thread can have changed what it has read.
   bool (*is_valid)(engine& me) noexcept;
   /// Adds what the attempt has read, for transactions that wait. Null: the algorithm keeps no record.
   void (*add_reads)(engine& me, stripe_set& into) noexcept;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assertions of the native machine are as the library was built.
+// On the native machine, assertions are on if the library was built with them.
 #pragma once
 
 #include <txsync/language.hpp>
 #include <txsync_backend/name.hpp>
 
-// An installed copy says it in built_with.hpp, which language.hpp includes. In the library's own build, CMake defines
-// the macro.
+// In an installed copy, built_with.hpp defines this macro, and language.hpp includes that header. In the library's own
+// build, CMake defines it.
 #ifdef TXSYNC_BUILT_WITH_ASSERTIONS
 #ifndef TXSYNC_ASSERTIONS
 #define TXSYNC_ASSERTIONS TXSYNC_BUILT_WITH_ASSERTIONS

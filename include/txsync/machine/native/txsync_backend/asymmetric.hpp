@@ -8,9 +8,9 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
-/// Whether heavy_fence() reaches into the other threads. Relaxed: it guards nothing. It changes before main. It changes
-/// once more if the system withdraws what it had allowed; heavy_fence() then waits for threads that have read the old
-/// value.
+/// Whether heavy_fence() acts as a fence in the other threads, too. Relaxed: it guards nothing. It changes before main.
+/// It changes once more if the system withdraws what it had allowed; heavy_fence() then waits for threads that have
+/// read the old value.
 TXSYNC_EXPORT extern std::atomic<bool> fences_are_asymmetric;
 }  // namespace detail
 

@@ -38,7 +38,7 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
 namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
-  // First, and inlined: on machines where attempts work, a comparison and a jump are nothing beside an attempt.
+  // This test comes first and is inlined. Where attempts work, a comparison and a jump cost nothing beside an attempt.
   if (detail::known_not_to_work()) [[likely]]
     return false;
   const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);

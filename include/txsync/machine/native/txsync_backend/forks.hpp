@@ -10,7 +10,7 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 namespace detail {
-/// Where fork_count() + 1 is; 0 there, or null here: it has to be asked.
+/// The address of fork_count() + 1. If it is null, or if the value there is 0, fork_count() has to be called.
 TXSYNC_EXPORT extern constinit std::atomic<std::atomic<std::uint32_t>*> fork_page;
 }  // namespace detail
 

@@ -12,8 +12,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail {
 /// Bit `n` of the register in IBM's numbering, where 0 is the highest.
 constexpr bool texasr_bit(std::uint64_t texasr, unsigned n) noexcept { return ((texasr >> (63 - n)) & 1) != 0; }
 
-/// Linux also ends transactions itself. The register then has a code of Linux in place of the one from tabort.
-/// (asm/tm.h). Returns 0 for other codes.
+/// Linux also ends transactions itself. The register then has a code of Linux (asm/tm.h) in place of the program's.
+/// Returns 0 for other codes.
 constexpr std::uint32_t status_of_kernel_code(std::uint8_t code) noexcept {
   switch (code & 0xFE) {
     case 0xDE:  // reschedule
