@@ -8,9 +8,9 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
 
-#include "explorations/alone.hpp"
 #include "explorations/condition_waits.hpp"
 #include "explorations/exploration.hpp"
+#include "explorations/own_site.hpp"
 #include "policy/packed.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {

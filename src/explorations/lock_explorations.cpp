@@ -22,8 +22,8 @@
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
-#include "explorations/alone.hpp"
 #include "explorations/exploration.hpp"
+#include "explorations/own_site.hpp"
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 
@@ -31,6 +31,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
 namespace {
 using workloads::lockable;
+using workloads::lockable_shared;
 using workloads::with_node;
 
 /// Sections of one lock within sections of another.

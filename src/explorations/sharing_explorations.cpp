@@ -10,8 +10,8 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/shared_mutex.hpp>
 
-#include "explorations/alone.hpp"
 #include "explorations/exploration.hpp"
+#include "explorations/own_site.hpp"
 #include "explorations/reading_and_writing.hpp"
 #include "locks/waiter_limits.hpp"
 #include "workloads/harness/adapters.hpp"

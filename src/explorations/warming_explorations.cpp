@@ -10,8 +10,8 @@
 #include <txsync/mutex.hpp>
 #include <txsync/speculate/warming.hpp>
 
-#include "explorations/alone.hpp"
 #include "explorations/exploration.hpp"
+#include "explorations/own_site.hpp"
 #include "explorations/policy_locks.hpp"
 #include "workloads/harness/adapters.hpp"
 

@@ -76,9 +76,9 @@ void serve() {
   std::printf("%u %ld\n", threads * turns, waits.load());
 }
 
-void print_word(txsync::site& the_site, txsync::mutex& lock) {
+void print_word(txsync::site& place, txsync::mutex& lock) {
   take(lock, 3);
-  std::printf("%s %08x\n", the_site.name(), the_site.policy());
+  std::printf("%s %08x\n", place.name(), place.policy());
 }
 
 void print_load(const char* file) {

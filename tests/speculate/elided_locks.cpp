@@ -40,7 +40,7 @@ class ElidedMutex : public testing::Test {
  protected:
   ElidedMutex() { have_unlearnt_rtm(script); }
   machine_script script;
-  scoped_site the_site{txsync::elision_presets::eager};
+  scoped_site place{txsync::elision_presets::eager};
 };
 using mutexes = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::futex_mutex,
                                txsync::spinning_mutex, txsync::posix_mutex_with_word, txsync::mutex>;
@@ -77,7 +77,7 @@ TYPED_TEST(ElidedMutex, OrdersSectionsOfBothKinds) {
     elided<TypeParam> lock;
     std::uint64_t value = 0;
     std::atomic<unsigned> turn{0};
-    explicit shared_state(txsync::site& the_site) : lock(the_site) {}
+    explicit shared_state(txsync::site& place) : lock(place) {}
     void run(unsigned mine) {
       for (unsigned i = 0; i < 50; ++i) {
         // relaxed: the turn orders nothing
@@ -180,7 +180,7 @@ TYPED_TEST(ElidedShared, NobodyRunsBesideAWriterThatHoldsIt) {
 class ElidedLatch : public ElidedMutex<txsync::srwlock> {};
 
 TEST_F(ElidedLatch, ChangesItsModeInAnAttempt) {
-  elided_shared<txsync::srwlock> latch(the_site);
+  elided_shared<txsync::srwlock> latch(place);
   latch.lock_shared();
   EXPECT_TRUE(latch.try_upgrade());
   EXPECT_EQ(latch.mode(), latch_mode::exclusive);
@@ -191,7 +191,7 @@ TEST_F(ElidedLatch, ChangesItsModeInAnAttempt) {
 }
 
 TEST_F(ElidedLatch, DoesNotUpgradeBesideAReaderThatHoldsIt) {
-  const auto kept = std::make_unique<elided_shared<txsync::srwlock>>(the_site);
+  const auto kept = std::make_unique<elided_shared<txsync::srwlock>>(place);
   auto& latch = *kept;
   const holder<txsync::srwlock> reader(script, latch, true);
   latch.lock_shared();
@@ -202,7 +202,7 @@ TEST_F(ElidedLatch, DoesNotUpgradeBesideAReaderThatHoldsIt) {
 }
 
 TEST_F(ElidedLatch, ChangesItsModeWithTheLock) {
-  elided_shared<txsync::srwlock> latch(the_site);
+  elided_shared<txsync::srwlock> latch(place);
   script.on_begin(plan::aborts(0));
   latch.lock_shared();
   EXPECT_TRUE(latch.try_upgrade());

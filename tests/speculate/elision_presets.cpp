@@ -57,7 +57,7 @@ struct outcome {
 /// A queue lock with the node of the one thread that uses it.
 class elided_queue {
  public:
-  explicit elided_queue(txsync::site& the_site) noexcept : lock_(the_site) {}
+  explicit elided_queue(txsync::site& place) noexcept : lock_(place) {}
   void lock() noexcept { lock_.lock(mine_); }
   void unlock() noexcept { lock_.unlock(mine_); }
 
@@ -98,7 +98,7 @@ class ElisionPresets : public testing::Test {
   template <class Lock = elided<tatas_lock>>
   outcome where_all_end_by(std::uint32_t status, const elision_policy& policy) {
     scoped_site place(policy);
-    Lock lock(the_site);
+    Lock lock(place);
     txsync::detail::forget_elision_history();  // of the last call's, which had this address
     script.on_begin_by_default(plan::aborts(status));
     const outcome all = section(lock);
@@ -154,13 +154,13 @@ TYPED_TEST(ShoreOver, TriesTwiceAndAHeldLockCounts) {
 
 TYPED_TEST(ShoreOver, Commits) {
   scoped_site place(presets::shore);
-  TypeParam lock(the_site);
+  TypeParam lock(place);
   EXPECT_EQ(this->section(lock), (outcome{1, !waits, !takes_lock}));
 }
 
 TEST_F(ElisionPresets, ShoreReadsBesideAReaderOfSrwlock) {
   scoped_site place(presets::shore);
-  const auto lock = std::make_unique<elided_reader>(the_site);
+  const auto lock = std::make_unique<elided_reader>(place);
   lock->inner().lock_shared();
   EXPECT_EQ(section(*lock), (outcome{1, !waits, !takes_lock}));
   lock->inner().unlock_shared();
@@ -186,7 +186,7 @@ TEST_F(ElisionPresets, Htm10TriesTenTimesWhateverTheCause) {
   }
   // Causes that alternate have no tries of their own.
   scoped_site place(presets::htm_10);
-  elided<tatas_lock> lock(the_site);
+  elided<tatas_lock> lock(place);
   for (int i = 0; i < 3; ++i) {
     script.on_begin({plan::aborts(conflict), plan::aborts(no_hint), plan::aborts(found_held)});
   }
@@ -212,8 +212,8 @@ struct held_aahtm {
     aahtm_lock& inner() noexcept { return lock_; }
   };
 
-  scoped_site the_site{presets::htm_10};
-  open_lock lock{the_site};
+  scoped_site place{presets::htm_10};
+  open_lock lock{place};
   machine_script& script;
   std::uint64_t until;
   std::atomic<bool> is_held{false};
@@ -307,7 +307,7 @@ bool attempted_elsewhere(machine_script& script, elided<tatas_lock>& lock) {
 TEST_F(ElisionPresets, GlibcSkipsForAllThreadsOfTheLock) {
   EXPECT_EQ(where_all_end_by(capacity, presets::glibc), (outcome{1, !waits, takes_lock}));
   scoped_site place(presets::glibc);
-  elided<tatas_lock> lock(the_site);
+  elided<tatas_lock> lock(place);
   txsync::detail::forget_elision_history();
   script.on_begin(plan::aborts(capacity));
   EXPECT_EQ(section(lock), (outcome{1, !waits, takes_lock}));
@@ -320,7 +320,7 @@ TEST_F(ElisionPresets, GlibcSkipsForAllThreadsOfTheLock) {
 
 TEST_F(ElisionPresets, GlibcSkipsNothingAfterConflicts) {
   scoped_site place(presets::glibc);
-  elided<tatas_lock> lock(the_site);
+  elided<tatas_lock> lock(place);
   script.on_begin({plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict)});
   EXPECT_EQ(section(lock), (outcome{3, !waits, takes_lock}));
   EXPECT_EQ(section(lock), (outcome{1, !waits, !takes_lock}));
@@ -328,7 +328,7 @@ TEST_F(ElisionPresets, GlibcSkipsNothingAfterConflicts) {
 
 TEST_F(ElisionPresets, GlibcLooksAtTheHintAlone) {
   scoped_site place(presets::glibc);
-  elided<tatas_lock> lock(the_site);
+  elided<tatas_lock> lock(place);
   script.on_begin({plan::aborts(conflict), plan::aborts(attempt_status::conflict_bit)});
   EXPECT_EQ(section(lock), (outcome{2, !waits, takes_lock}));
   EXPECT_EQ(section(lock), (outcome{0, !waits, takes_lock}));

@@ -134,17 +134,17 @@ class SiteStates : public testing::Test {
       if (left == 0) return ~0u;
     }
   }
-  static bool has_page(const site& the_site) { return detail::site_state::of(the_site).get_site() == &the_site; }
+  static bool has_page(const site& place) { return detail::site_state::of(place).get_site() == &place; }
 
   machine_script script;
 };
 
 TEST_F(SiteStates, ASiteThatSpeculatesTakesOnePage) {
-  static constinit site_with_policy the_site{"site_states.one", twice, thrice, site::counting::off};
-  elided<tatas_lock> one(the_site);
-  elided<txsync::mutex> other(the_site);
-  warming<txsync::ticket_lock> warm(the_site);
-  EXPECT_FALSE(has_page(the_site));
+  static constinit site_with_policy place{"site_states.one", twice, thrice, site::counting::off};
+  elided<tatas_lock> one(place);
+  elided<txsync::mutex> other(place);
+  warming<txsync::ticket_lock> warm(place);
+  EXPECT_FALSE(has_page(place));
   EXPECT_EQ(maps([&] {
               for (int i = 0; i < 3; ++i) {
                 EXPECT_TRUE(is_elided(one));
@@ -154,15 +154,15 @@ TEST_F(SiteStates, ASiteThatSpeculatesTakesOnePage) {
               }
             }),
             1u);
-  EXPECT_TRUE(has_page(the_site));
+  EXPECT_TRUE(has_page(place));
 }
 
 TEST_F(SiteStates, ASiteThatDoesNotSpeculateTakesNone) {
-  static constinit site the_site{"site_states.none"};
-  txsync::mutex plain(the_site);
-  elided<tatas_lock> one(the_site);
-  warming<txsync::ticket_lock> warm(the_site);
-  the_site.set_policy(word_of(elision_kind::off, warm_up_kind::off));
+  static constinit site place{"site_states.none"};
+  txsync::mutex plain(place);
+  elided<tatas_lock> one(place);
+  warming<txsync::ticket_lock> warm(place);
+  place.set_policy(word_of(elision_kind::off, warm_up_kind::off));
   EXPECT_EQ(maps([&] {
               EXPECT_FALSE(is_elided(plain));
               for (int i = 0; i < 100; ++i) {
@@ -172,53 +172,53 @@ TEST_F(SiteStates, ASiteThatDoesNotSpeculateTakesNone) {
               }
             }),
             0u);
-  EXPECT_FALSE(has_page(the_site));
-  EXPECT_TRUE(takes_lock(the_site));
-  EXPECT_TRUE(warm_up_is_off(the_site));
+  EXPECT_FALSE(has_page(place));
+  EXPECT_TRUE(takes_lock(place));
+  EXPECT_TRUE(warm_up_is_off(place));
 }
 
 TEST_F(SiteStates, WithoutAttemptsElidedLocksTakeNone) {
-  static constinit site the_site{"site_states.no_attempts"};
+  static constinit site place{"site_states.no_attempts"};
   script.begin_is(txsync::script::begin_nature::always_aborts);
-  elided<tatas_lock> one(the_site);
+  elided<tatas_lock> one(place);
   EXPECT_EQ(maps([&] { EXPECT_FALSE(is_elided(one)); }), 0u);
 }
 
 TEST_F(SiteStates, OneHalfMayBeOffWhileTheOtherIsNotAsked) {
   static constinit site elision_first{"site_states.elision_first"};
   static constinit site warm_up_first{"site_states.warm_up_first"};
-  for (site* const the_site : {&elision_first, &warm_up_first}) {
-    the_site->set_policy(word_of(the_site == &elision_first ? elision_kind::off : elision_kind::eager,
-                                 the_site == &elision_first ? warm_up_kind::eager : warm_up_kind::off));
-    elided<tatas_lock> one(*the_site);
-    warming<txsync::ticket_lock> warm(*the_site);
+  for (site* const place : {&elision_first, &warm_up_first}) {
+    place->set_policy(word_of(place == &elision_first ? elision_kind::off : elision_kind::eager,
+                              place == &elision_first ? warm_up_kind::eager : warm_up_kind::off));
+    elided<tatas_lock> one(*place);
+    warming<txsync::ticket_lock> warm(*place);
     const auto warm_section = [&] {
       warm.lock([](txsync::warm_memory&) {});
       warm.unlock();
     };
-    if (the_site == &elision_first) {
+    if (place == &elision_first) {
       EXPECT_EQ(maps([&] { EXPECT_FALSE(is_elided(one)); }), 0u);
       EXPECT_EQ(maps(warm_section), 1u);
     } else {
       EXPECT_EQ(maps(warm_section), 0u);
       EXPECT_EQ(maps([&] { EXPECT_TRUE(is_elided(one)); }), 1u);
     }
-    EXPECT_TRUE(has_page(*the_site));
-    EXPECT_EQ(takes_lock(*the_site), the_site == &elision_first);
-    EXPECT_EQ(warm_up_is_off(*the_site), the_site == &warm_up_first);
+    EXPECT_TRUE(has_page(*place));
+    EXPECT_EQ(takes_lock(*place), place == &elision_first);
+    EXPECT_EQ(warm_up_is_off(*place), place == &warm_up_first);
   }
 }
 
 TEST_F(SiteStates, WithoutMemoryLocksAreTaken) {
-  static constinit site the_site{"site_states.no_memory"};
-  elided<tatas_lock> one(the_site);
-  the_site.set_policy(txsync::policy_word::counting_off);
+  static constinit site place{"site_states.no_memory"};
+  elided<tatas_lock> one(place);
+  place.set_policy(txsync::policy_word::counting_off);
   script.fail_map_pages(1);
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(is_elided(one));
-  EXPECT_FALSE(has_page(the_site));
-  the_site.set_policy(txsync::policy_word::counting_off);  // asks again
+  EXPECT_FALSE(has_page(place));
+  place.set_policy(txsync::policy_word::counting_off);  // asks again
   EXPECT_TRUE(is_elided(one));
-  EXPECT_TRUE(has_page(the_site));
+  EXPECT_TRUE(has_page(place));
 }
 
 TEST_F(SiteStates, NothingIsMappedInAnAttempt) {
@@ -243,25 +243,25 @@ TEST_F(SiteStates, NothingIsMappedInAnAttempt) {
 }
 
 TEST_F(SiteStates, AnAttemptOfOthersDoesNotEndForIt) {
-  static constinit site the_site{"site_states.in_others"};
-  the_site.set_policy(txsync::policy_word::counting_off);
-  elided<tatas_lock> lock(the_site);
+  static constinit site place{"site_states.in_others"};
+  place.set_policy(txsync::policy_word::counting_off);
+  elided<tatas_lock> lock(place);
   script.on_begin(plan::commits());
   ASSERT_TRUE(machine::begin().started());
   lock.lock();
   lock.unlock();
   EXPECT_TRUE(machine::active()) << "a page was mapped";
   machine::end();
-  EXPECT_FALSE(has_page(the_site));
+  EXPECT_FALSE(has_page(place));
 }
 
 // ---- policies that change
 
 TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
-  static constinit site_with_policy the_site{"site_states.set", twice};
-  elided<tatas_lock> lock(the_site);
-  elided<txsync::mutex> other(the_site);
-  txsync::elided_with_node<txsync::mcs_lock> queue(the_site);
+  static constinit site_with_policy place{"site_states.set", twice};
+  elided<tatas_lock> lock(place);
+  elided<txsync::mutex> other(place);
+  txsync::elided_with_node<txsync::mcs_lock> queue(place);
   txsync::mcs_lock::node node;
   const auto all = [&](bool expected) {
     EXPECT_EQ(is_elided(lock), expected);
@@ -273,15 +273,15 @@ TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
     EXPECT_EQ(machine::active(), expected);
     queue.unlock(node);
   };
-  the_site.set_policy(word_of(elision_kind::off));
+  place.set_policy(word_of(elision_kind::off));
   all(false);
-  the_site.set_policy(0);
+  place.set_policy(0);
   all(true);
-  EXPECT_TRUE(has_page(the_site));
-  the_site.set_policy(word_of(elision_kind::off));
+  EXPECT_TRUE(has_page(place));
+  place.set_policy(word_of(elision_kind::off));
   all(false);
-  EXPECT_EQ(takes_lock(the_site), true);
-  the_site.set_policy(word_of(elision_kind::eager));
+  EXPECT_EQ(takes_lock(place), true);
+  place.set_policy(word_of(elision_kind::eager));
   all(true);
   script.on_begin_by_default(plan::aborts(machine::attempt_status::conflict_bit | machine::attempt_status::retry_bit));
   const auto begins = [&] {
@@ -290,33 +290,33 @@ TEST_F(SiteStates, APolicyThatIsSetCountsAtTheNextAcquisition) {
     return script.counted().begins - before;
   };
   EXPECT_EQ(begins(), txsync::elision_presets::eager.attempts);
-  the_site.set_policy(0);
+  place.set_policy(0);
   EXPECT_EQ(begins(), twice.attempts);
-  the_site.set_policy(word_of(policy::named<elision_kind>("htm-1")));
+  place.set_policy(word_of(policy::named<elision_kind>("htm-1")));
   EXPECT_EQ(begins(), 1u);
 }
 
 TEST_F(SiteStates, AnAnswerOfATrialDoesNotOutliveItsPolicy) {
   constexpr elision_policy quick{.trial_cycles = 2'000};
   txsync::scoped_site place(quick);
-  elided<tatas_lock> lock(the_site);
+  elided<tatas_lock> lock(place);
   script.clock_by_hand(1'000'000);
-  for (int i = 0; i < 100'000 && !takes_lock(the_site); ++i) {
+  for (int i = 0; i < 100'000 && !takes_lock(place); ++i) {
     lock.lock();
     script.advance(machine::active() ? 110 : 10);
     lock.unlock();
   }
-  ASSERT_TRUE(takes_lock(the_site));
-  the_site.set_policy(word_of(elision_kind::eager));
-  EXPECT_FALSE(takes_lock(the_site));
+  ASSERT_TRUE(takes_lock(place));
+  place.set_policy(word_of(elision_kind::eager));
+  EXPECT_FALSE(takes_lock(place));
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(is_elided(lock)) << i;
-  the_site.set_policy(0);
-  EXPECT_TRUE(takes_lock(the_site)) << "what was learnt is kept";
+  place.set_policy(0);
+  EXPECT_TRUE(takes_lock(place)) << "what was learnt is kept";
 }
 
 TEST_F(SiteStates, SoDoesOneOfWarmUp) {
-  static constinit site_with_policy the_site{"site_states.warm", txsync::warm_up_presets::early};
-  warming<txsync::ticket_lock> lock(the_site);
+  static constinit site_with_policy place{"site_states.warm", txsync::warm_up_presets::early};
+  warming<txsync::ticket_lock> lock(place);
   const auto runs_early = [&] {
     bool ran = false;
     lock.lock([&](txsync::warm_memory&) { ran = true; });
@@ -324,60 +324,60 @@ TEST_F(SiteStates, SoDoesOneOfWarmUp) {
     return ran;
   };
   EXPECT_TRUE(runs_early());
-  the_site.set_policy(word_of(elision_kind::unset, warm_up_kind::off));
+  place.set_policy(word_of(elision_kind::unset, warm_up_kind::off));
   EXPECT_FALSE(runs_early());
-  EXPECT_TRUE(warm_up_is_off(the_site));
-  the_site.set_policy(word_of(elision_kind::unset, warm_up_kind::eager));
+  EXPECT_TRUE(warm_up_is_off(place));
+  place.set_policy(word_of(elision_kind::unset, warm_up_kind::eager));
   EXPECT_FALSE(runs_early());
-  EXPECT_FALSE(warm_up_is_off(the_site));
-  the_site.set_policy(0);
+  EXPECT_FALSE(warm_up_is_off(place));
+  place.set_policy(0);
   EXPECT_TRUE(runs_early());
 }
 
 TEST_F(SiteStates, CountingIsSwitchedAtOnce) {
-  static constinit site_with_policy the_site{"site_states.counting", twice, site::counting::off};
-  elided<tatas_lock> lock(the_site);
+  static constinit site_with_policy place{"site_states.counting", twice, site::counting::off};
+  elided<tatas_lock> lock(place);
   EXPECT_TRUE(is_elided(lock));
   const auto commits = [] {
     txsync::observe::site_totals all[64];
     const std::uint32_t count = txsync::observe::snapshot(all, 64);
     for (std::uint32_t i = 0; i < count && i < 64; ++i) {
-      if (all[i].name == the_site.name()) return all[i].attempts.commits;
+      if (all[i].name == place.name()) return all[i].attempts.commits;
     }
     return std::uint64_t{0};
   };
   EXPECT_EQ(commits(), 0u);
-  the_site.set_policy(0);
+  place.set_policy(0);
   EXPECT_TRUE(is_elided(lock));
   EXPECT_EQ(commits(), 1u);
 }
 
 TEST_F(SiteStates, OneSiteForBothOfALockThatDoesBoth) {
-  static constinit site_with_policy the_site{"site_states.both_of_one", twice, txsync::warm_up_presets::early};
-  elided<warming<txsync::mutex>> lock(the_site);
+  static constinit site_with_policy place{"site_states.both_of_one", twice, txsync::warm_up_presets::early};
+  elided<warming<txsync::mutex>> lock(place);
   EXPECT_TRUE(is_elided(lock));
-  EXPECT_EQ(&lock.get_site(), &the_site);
+  EXPECT_EQ(&lock.get_site(), &place);
   struct open : elided<warming<txsync::mutex>> {
     using elided<warming<txsync::mutex>>::elided;
     warming<txsync::mutex>& inner() { return this->lock_; }
-  } other(the_site);
-  EXPECT_EQ(&other.inner().get_site(), &the_site);
+  } other(place);
+  EXPECT_EQ(&other.inner().get_site(), &place);
 }
 
 /// Whoever comes last, sections and set_policy(), the site does what its word says in the end.
 TEST_F(SiteStates, ThreadsThatAskAndAWordThatChangesAgreeInTheEnd) {
   std::deque<site> places;
   for (int round = 0; round < 300; ++round) {
-    site& the_site = places.emplace_back("site_states.race");
+    site& place = places.emplace_back("site_states.race");
     const std::uint32_t last = word_of(round % 2 == 0 ? elision_kind::off : elision_kind::eager);
-    const auto asks = [&] { (void)detail::decide_state(the_site, detail::speculation::elision); };
+    const auto asks = [&] { (void)detail::decide_state(place, detail::speculation::elision); };
     std::thread first(asks), second(asks);
-    the_site.set_policy(word_of(round % 2 == 0 ? elision_kind::eager : elision_kind::off));
-    the_site.set_policy(last);
+    place.set_policy(word_of(round % 2 == 0 ? elision_kind::eager : elision_kind::off));
+    place.set_policy(last);
     first.join();
     second.join();
-    const detail::site_state& state = detail::decide_state(the_site, detail::speculation::elision);
-    ASSERT_EQ(state.elision(), &elision_policy_of(the_site)) << round;
+    const detail::site_state& state = detail::decide_state(place, detail::speculation::elision);
+    ASSERT_EQ(state.elision(), &elision_policy_of(place)) << round;
     ASSERT_EQ(state.takes_lock(), round % 2 == 0) << round;
   }
 }

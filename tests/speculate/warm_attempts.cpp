@@ -41,7 +41,7 @@ struct shared_state {
   std::atomic<unsigned> ran_ahead{0};
 
   explicit shared_state(const warm_up_policy& policy) : own(std::make_unique<scoped_site>(policy)), lock(*own) {}
-  explicit shared_state(txsync::site& the_site) : lock(the_site) {}
+  explicit shared_state(txsync::site& place) : lock(place) {}
 
   static void hold(void* raw) {
     auto& me = *static_cast<shared_state*>(raw);
@@ -169,7 +169,7 @@ TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
   machine_script script;
   have_unlearnt_rtm(script);
   txsync::scoped_site place(txsync::elision_presets::eager);
-  const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(the_site);
+  const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(place);
   lock->lock();
   EXPECT_TRUE(machine::active());
   EXPECT_FALSE(txsync::is_warming());
@@ -184,8 +184,8 @@ TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
 struct held_after_all {
   static constexpr txsync::elision_policy once{
       .attempts = 1, .busy = txsync::when_busy::takes_lock, .adapts = txsync::adaptation::none};
-  txsync::scoped_site the_site{once};
-  txsync::elided<txsync::warming<txsync::tatas_lock>> lock{the_site};
+  txsync::scoped_site place{once};
+  txsync::elided<txsync::warming<txsync::tatas_lock>> lock{place};
   std::atomic<bool> held{false};
   std::atomic<bool> let_go{false};
   std::atomic<unsigned> ran_ahead{0};

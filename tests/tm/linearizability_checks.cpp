@@ -8,8 +8,8 @@
 
 namespace {
 
-using txsync::workloads::linearization_checker;
-using txsync::workloads::operation;
+using txsync::explorations::linearization_checker;
+using txsync::explorations::operation;
 
 /// Reads answer the value; a write stores its argument, and answers what was there.
 constexpr unsigned char look = 0;

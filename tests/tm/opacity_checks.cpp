@@ -8,8 +8,8 @@
 
 namespace {
 
-using txsync::workloads::event;
-using txsync::workloads::opacity_fault;
+using txsync::explorations::event;
+using txsync::explorations::opacity_fault;
 using what = event::kind;
 
 constexpr event asks(unsigned char thread) { return {what::asks, thread, 0, 0}; }
