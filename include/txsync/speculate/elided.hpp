@@ -19,12 +19,12 @@
 //    locks, so is an unlock by a node that has no turn. Two kinds of wrong unlock may be done and not reported. One is
 //    that of the section that the calling thread has begun last, if another thread has unlocked it. The other is one in
 //    a signal handler that interrupts an unlock.
-//  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame. ticket_lock and
-//    posix_mutex_with_word look at the lock before the frame, and queue locks at the node: an attempt has read the lock,
-//    and aborts as soon as a thread takes it.
+//  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame.
+//    posix_mutex_with_word looks at the lock before the frame, and queue locks at the node: an attempt has read the
+//    lock, and aborts as soon as a thread takes it.
 //  - Without hardware transactions they are the plain locks. Cost: a load and a store more to lock, and the same to
-//    unlock; ticket_lock a load; queue locks a load and a store; posix_mutex_with_word, occ_rwlock, srwlock and
-//    futex_rwlock a load to lock and one to unlock. They are larger by a pointer.
+//    unlock; queue locks a load and a store; posix_mutex_with_word, ticket_lock, occ_rwlock, srwlock and futex_rwlock a
+//    load to lock and one to unlock. They are larger by a pointer.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word that all threads share, and some
 //    twenty instructions. An abort costs 120..250 cycles and the work that is lost.
 #pragma once
@@ -58,6 +58,15 @@ bool has_writer_inside(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->has_writer();
 }
 
+/// Whether unlock() asks the lock if it is held, and the thread keeps no record. The lock is asked first: no thread
+/// holds it while an attempt runs the section. This is for a lock that has a word for it, which no atomic instruction
+/// writes. With the frame first, a section of 10 writes without HTM took 1.16 times as long as the plain one, instead of
+/// 1.04 times (Emerald Rapids).
+template <class Lock>
+inline constexpr bool looks_at_lock = false;
+template <>
+inline constexpr bool looks_at_lock<posix_mutex_with_word> = true;
+
 /// Whether unlock() looks at the attempt frame first. If no attempt is under way, the lock is unlocked, and tells
 /// whether it was held. The thread keeps no record. This is for locks that find that out at no cost. An atomic
 /// instruction that unlocks would have to wait for the stores of a record. With a record, an empty shared section of
@@ -66,8 +75,6 @@ template <class Lock>
 inline constexpr bool looks_at_frame = false;
 template <>
 inline constexpr bool looks_at_frame<ticket_lock> = true;
-template <>
-inline constexpr bool looks_at_frame<posix_mutex_with_word> = true;
 template <>
 inline constexpr bool looks_at_frame<occ_rwlock> = true;
 template <>
@@ -180,7 +187,7 @@ class elided_base {
  private:
   /// Lock tells whether it is the last one that the thread has taken (mutex).
   static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
-  static constexpr bool keeps_record = !looks_at_frame<Lock> && !remembers_itself;
+  static constexpr bool keeps_record = !looks_at_lock<Lock> && !looks_at_frame<Lock> && !remembers_itself;
 
   /// Whether a thread holds it in the mode that unlock() releases.
   bool is_held_to_unlock() const noexcept {
@@ -248,7 +255,11 @@ class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, p
   /// Requires: the calling thread is in a section of this lock. If no thread holds the lock, that is reported. If
   /// another thread holds it, that thread's section ends, as with the lock itself.
   [[gnu::always_inline]] void unlock() noexcept TXSYNC_UNLOCKS {
-    if constexpr (detail::looks_at_frame<Lock>) {
+    if constexpr (detail::looks_at_lock<Lock>) {
+      machine::annotate_release(&this->lock_);
+      if (!this->lock_.unlock_if_held()) [[unlikely]]
+        this->leave_or_refuse();
+    } else if constexpr (detail::looks_at_frame<Lock>) {
       if (detail::in_elided_attempt()) [[unlikely]]
         return this->leave_or_release();
       machine::annotate_release(&this->lock_);
