@@ -33,6 +33,8 @@ struct options {
   std::string library = TXSYNC_PRELOAD_LIBRARY;
   std::string command = TXSYNC_COMMAND;
   std::string part;
+  std::string path;
+  int counts_file = -1;
   std::string json;
 };
 
@@ -59,9 +61,18 @@ std::span<const uncontended_path> paths_of(const std::string& part) {
   return part == library_part ? library_paths() : part == peer_part ? peer_paths() : pthread_paths();
 }
 
+const uncontended_path& path_of(const options& asked) {
+  for (const uncontended_path& path : paths_of(asked.part)) {
+    if (asked.path == path.name) return path;
+  }
+  return empty_path;
+}
+
 /// Prints a line for each path: its name, a tab, the count of each pair. What two writes cost is left out.
 void count_part(const options& asked) {
-  const auto counts_of = [&](const uncontended_path& path) { return count_instructions(path, asked.pairs); };
+  const auto counts_of = [&](const uncontended_path& path) {
+    return count_instructions(path, asked.pairs, {"bench_instructions", "--part", asked.part});
+  };
   const std::vector<std::uint64_t> empty = counts_of(empty_path);
   const std::uint64_t none = *std::min_element(empty.begin(), empty.end());
   for (const uncontended_path& path : paths_of(asked.part)) {
@@ -153,13 +164,17 @@ void print(std::FILE* out, const std::vector<observe::point>& points) {
 }
 
 int run(const options& asked, const std::vector<std::string>& words) {
+  if (!asked.path.empty()) {
+    be_stepped(path_of(asked), asked.pairs, asked.counts_file);
+    return 0;
+  }
   if (!asked.part.empty()) {
     count_part(asked);
     return 0;
   }
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
-  count_instructions(empty_path, 1);  // says why where it cannot
+  count_instructions(empty_path, 1, {"bench_instructions", "--part", library_part});  // says why where it cannot
   observe::document result;
   result.started = observe::utc_now();
   result.points = count_all(asked);
@@ -190,6 +205,8 @@ int main(int count, char** words) {
   app.add_option("--part", asked.part, "for the program itself")
       ->check(CLI::IsMember({library_part, pthread_part, peer_part}))
       ->group("");
+  app.add_option("--path", asked.path, "for the program itself")->group("");
+  app.add_option("--counts", asked.counts_file, "for the program itself")->group("");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_instructions", count, words, [&](const auto& line) { return run(asked, line); });
 }

@@ -10,6 +10,9 @@
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <utility>
+
+#include "base/descriptor.hpp"
 
 #if defined(__x86_64__)
 #include <sys/rseq.h>
@@ -28,8 +31,9 @@ constexpr int exit_not_traced = 3;
 /// Shared with the child, so that a step needs no look at its registers.
 class shared_word {
  public:
-  shared_word() {
-    void* const page = mmap(nullptr, sizeof(unsigned), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  explicit shared_word(int file) {
+    void* const page =
+        file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(unsigned), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (page == MAP_FAILED) throw std::runtime_error("no memory that two processes share");
     word_ = static_cast<volatile unsigned*>(page);
   }
@@ -67,6 +71,7 @@ class traced_child {
     exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return 0;
   }
+  void go_on() const { ptrace(PTRACE_CONT, id_, nullptr, nullptr); }
   void step(int signal) {
     if (ptrace(PTRACE_SINGLESTEP, id_, nullptr, signal) != 0)
       throw no_single_steps(std::string("this system does not single-step a process: ") + std::strerror(errno));
@@ -105,10 +110,14 @@ class sequence_word {
 #endif
 };
 
-[[noreturn]] void be_stepped(const uncontended_path& path, unsigned pairs, volatile unsigned* counts) {
+/// Becomes a new program, because some locks do more in the child of a fork.
+[[noreturn]] void start_stepped(const std::vector<std::string>& words) {
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(exit_not_traced);
-  path.run(counts, pairs, [] { std::raise(SIGSTOP); });
-  _exit(0);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv("/proc/self/exe", arguments.data());
+  _exit(127);
 }
 
 /// The steps until the next change of the word; of a child that has ended none.
@@ -128,13 +137,29 @@ std::uint64_t steps_while(traced_child& child, const sequence_word& sequence, co
 
 }  // namespace
 
-std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsigned pairs) {
-  const shared_word counts;
+void be_stepped(const uncontended_path& path, unsigned pairs, int counts_file) {
+  const shared_word counts(counts_file);
+  path.run(counts.get(), pairs, [] { std::raise(SIGSTOP); });
+}
+
+std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsigned pairs,
+                                              std::vector<std::string> command) {
+  const base::descriptor file(memfd_create("counts", 0));  // stays open in the program that is stepped
+  if (file.get() < 0 || ftruncate(file.get(), sizeof(unsigned)) != 0)
+    throw std::runtime_error(std::string("no memory that two processes share: ") + std::strerror(errno));
+  const shared_word counts(file.get());
+  command.insert(command.end(),
+                 {"--path", path.name, "--pairs", std::to_string(pairs), "--counts", std::to_string(file.get())});
   const pid_t id = fork();
   if (id < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (id == 0) be_stepped(path, pairs, counts.get());
+  if (id == 0) start_stepped(command);
   traced_child child(id);
-  if (child.wait() != SIGSTOP) {
+  int stopped_by = child.wait();
+  if (stopped_by == SIGTRAP) {  // the new program begins
+    child.go_on();
+    stopped_by = child.wait();
+  }
+  if (stopped_by != SIGSTOP) {
     if (child.exit_status() == exit_not_traced)
       throw no_single_steps("this system does not let a process be traced (ptrace)");
     throw std::runtime_error(std::string(path.name) + ": the child ended with status " +
