@@ -23,8 +23,7 @@ class bounded_queue {
     not_full_.wait(guard, [this] { return count_ < N; });
     slots_[(first_ + count_) % N] = value;
     ++count_;
-    guard.unlock();  // the woken thread finds the lock free
-    not_empty_.notify_one();
+    not_empty_.notify_one();  // wakes when the lock is unlocked, so the woken thread finds it free
   }
 
   T pop() {
@@ -33,7 +32,6 @@ class bounded_queue {
     const T value = slots_[first_];
     first_ = (first_ + 1) % N;
     --count_;
-    guard.unlock();
     not_full_.notify_one();
     return value;
   }

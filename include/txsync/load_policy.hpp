@@ -23,16 +23,19 @@ namespace txsync::TXSYNC_INLINE_BACKEND {
 ///  - elision, warm-up and counting: at each lock's next acquisition. One exception: a policy_mutex in use begins
 ///    elision at its next sample, within 512 acquisitions (policy_mutex.hpp).
 ///
-/// Locks that follow no policy do not change.
+/// Locks that follow no policy do not change. A site that the program does not have is no error, nor is a key that the
+/// site's locks ignore. So success does not mean that each line of the file took effect. Check a new file under
+/// `txsync run --policy` first, which remarks on both.
 ///
-/// If several sources set a policy of the same site, the first one in this list decides:
+/// If several sources set a policy of the same site, the first one in this list decides, for each key:
 ///  1. `txsync run --policy` and `txsync tune`, whose launcher is asked for each site;
-///  2. the last call of load_policy();
+///  2. the last call of load_policy(), then the one before it, and so on;
 ///  3. the file or name in the environment variable TXSYNC_POLICY, which is read when the library is loaded;
-///  4. what set_policy() has set before.
+///  4. what set_policy() has set before;
+///  5. for elision and warm-up, what a site_with_policy gives.
 ///
 /// This is decided when a site is first used, and at each load_policy(). A set_policy() after that replaces the site's
-/// policy, whoever has set it.
+/// policy, whoever has set it, until the next load_policy().
 ///
 /// TXSYNC_POLICY is ignored in set-user-ID programs. If the policy that it names cannot be read, the library prints one
 /// line with the reason on the standard error, and changes nothing.

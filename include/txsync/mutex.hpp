@@ -28,7 +28,7 @@ namespace detail {
 ///
 /// What it does: it is a futex_mutex (see locks/futex_mutex.hpp) with a site. One acquisition in 256 is sampled for the
 /// site's statistics, and every wait is counted (observe/counters.hpp). To stop counting, call
-/// set_policy(policy_word::counting_off) on the site.
+/// set_policy(orders.policy() | policy_word::counting_off) on the site: this keeps the rest of its policy.
 /// Fairness, waiting, and how many waiters are counted: as futex_mutex.
 /// Cost: as futex_mutex, plus about one nanosecond.
 /// Named requirements: TimedLockable. Thread-safe; not recursive.

@@ -40,7 +40,7 @@ struct policy_word {
 ///
 /// The site tells locks that speculate (speculate/elided.hpp, speculate/warming.hpp) what to do. The policy word
 /// decides. If it says nothing about elision or about warm-up, the policy given in code decides
-/// (policy/site_with_policy.hpp); if there is none either, the standard preset.
+/// (policy/site_with_policy.hpp); if there is none either, the standard preset. A policy_mutex makes no attempts then.
 /// When a critical section may speculate for the first time, the site gets a page of memory for what its locks learn
 /// together. The page is never given back. So use separate sites for locks whose critical sections differ. A site whose
 /// locks never speculate gets no page.

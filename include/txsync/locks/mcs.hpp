@@ -192,7 +192,8 @@ class TXSYNC_CAPABILITY("mutex") fifo_mcs_lock {
 /// The others sleep and are called in, the oldest first.
 /// Fairness: first come, first served in the active set. With T threads, a thread is passed by at most bypass_bound(T)
 /// times.
-/// Use it for: contended sections on many cores that need fairness.
+/// Use it for: contended sections on many cores that need fairness. Do not use it for: CPUs that other programs need,
+/// too (see ticket_lock).
 /// Requires: as fifo_mcs_lock, for nodes.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
 /// Children of forks: as fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many in the passive set (Linux

@@ -195,7 +195,9 @@ class TXSYNC_CAPABILITY("mutex") limited_ticket {
 /// For each thread that was passive before it, a passive thread waits as long again. Usually this is 1 ms or less for
 /// each. The bound requires CPUs for the active threads and for those that are called in (docs/locks/ticket.md).
 /// Real-time priorities are ignored: a waiter that has one sleeps between its looks instead of yielding.
-/// Use it for: short contended sections that need fairness. Do not use it for: sections that block (mutex).
+/// Use it for: short contended sections that need fairness. Do not use it for: sections that block (mutex), or CPUs
+/// that other programs need, too. The limiter counts CPUs, and not what others leave of them. A turn may then belong to
+/// a thread that does not run, and all others wait for it.
 /// Cost: as fifo_ticket_lock, plus three loads of the same line.
 /// Children of forks, and counts of tickets: as fifo_ticket_lock. Passive threads are counted modulo 2^32.
 /// Named requirements: Lockable.

@@ -8,8 +8,8 @@
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
 /// A site whose policies are given in code: any elision_policy and warm_up_policy, not only presets. A policy that is
-/// not given is the standard preset. If the site's policy word names a kind of elision or of warm-up, the word decides
-/// and not the code: the operator's choice comes first.
+/// not given is the standard preset; a policy_mutex is not elided then. If the site's policy word names a kind of
+/// elision or of warm-up, the word decides and not the code: the operator's choice comes first.
 ///
 ///     constexpr txsync::elision_policy twice{.attempts = 2};
 ///     constinit txsync::site_with_policy accounts{"bank.accounts", twice};

@@ -223,9 +223,10 @@ class elided_base {
 
 }  // namespace detail
 
-/// A mutex whose critical sections are elided. Lock is tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex, mutex,
-/// or posix_mutex_with_word. Named requirements: Lockable; TimedLockable if Lock is. Constant-initialised. What all
-/// these locks share is at the top of this file.
+/// A mutex whose critical sections are elided. Lock is tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex,
+/// spinning_mutex, mutex, or posix_mutex_with_word. Each attempt reads the lock word, so data that sections write
+/// belongs on other cache lines than the lock (alignas(128)). Named requirements: Lockable; TimedLockable if Lock is.
+/// Constant-initialised. What all these locks share is at the top of this file.
 template <class Lock>
 class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:

@@ -21,3 +21,7 @@ template class queue<int>;
 //@ #include <txsync/mutex.hpp>
 
 //@ #include <cstdio>
+
+namespace library {
+//@ #include <cstddef>
+}  // namespace library
