@@ -89,6 +89,11 @@ template <class Lock>
   requires requires { Lock::counts_itself; }
 inline constexpr bool counts_itself<Lock> = Lock::counts_itself;
 
+/// The program has locks that count their acquisitions only where attempts work, and their waits nowhere. This tells
+/// `txsync run` so when the program is loaded: without attempts no section of theirs would.
+template <class Lock>
+inline const bool announced = observe::detail::announce_unwatched();
+
 /// What elided and elided_with_node share. Calls are inlined up to the first check of what the machine can do.
 template <class Lock>
 class elided_base {
@@ -125,8 +130,9 @@ class elided_base {
   /// The section takes the lock. Lock may count that itself.
   void count_taken() const noexcept {
     if constexpr (!counts_itself<Lock>) {
+      (void)&announced<Lock>;
       if (site_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
-        observe::detail::sample(observe::detail::counted_id(site_), nullptr);
+        observe::detail::sample_unwatched(observe::detail::counted_id(site_));
     }
   }
 
