@@ -6,7 +6,8 @@
 //  - Lock is a lock of txsync that tells whether it is held (is_held(); has_writer() and readers() for reader-writer
 //    locks).
 //  - Each belongs to a site (site.hpp). The site says how its sections are tried, and counts them and their attempts.
-//    If Lock has a site itself, as mutex has, both have the same one.
+//    If Lock has a site itself, as mutex and shared_mutex have, both have the same one, and waits are counted there.
+//    Other locks do not count their waits. Where no attempts work, they count nothing.
 //  - Sections of several locks nest in any order, up to 8 in one attempt. The attempt of the outermost section runs
 //    them all, by the policy of that lock's site, and commits when the last has ended. Each lock is checked once.
 //  - A section that cannot run in an attempt takes the lock in the end. Reasons are a system call, a page fault, too
