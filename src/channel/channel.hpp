@@ -135,7 +135,7 @@ struct block_owner {
 /// The first bytes of the file.
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 9;
+  static constexpr std::uint32_t current_version = 10;
   static constexpr unsigned site_requests_at_once = 16;
   static constexpr unsigned max_diagnostics = 128;
   static constexpr unsigned starts_at_once = 16;
@@ -163,6 +163,7 @@ struct head {
   std::atomic<std::uint32_t> blocks_given{0};      // may exceed block_limit; a thread beyond that counts nothing
   std::atomic<std::uint32_t> processes{0};         // that have opened the file with the preloaded library
   std::atomic<std::uint32_t> linked_processes{0};  // likewise with the linked library; most are in `processes`, too
+  std::atomic<std::uint32_t> unwatched_locks{0};   // 1: a program has elided locks that do not count their waits
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
   std::atomic<std::uint32_t> doorbell{0};           // counted up and woken (machine::unpark_shared) after a request

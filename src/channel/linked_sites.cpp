@@ -72,6 +72,11 @@ namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 
 void open_outside() noexcept { (void)channel::open_file(); }
 
+void announce_outside() noexcept {
+  // relaxed: read after the program has ended
+  if (channel::head* const file = channel::open_file()) file->unwatched_locks.store(1, std::memory_order_relaxed);
+}
+
 outside_number number_from_outside(const char* name, std::uint32_t heeded) noexcept {
   channel::head* const file = channel::open_file();
   if (file == nullptr || channel::nobody_reads(*file)) return {.by = numbering::here, .takes_policies = true};

@@ -27,13 +27,22 @@ std::string shown(const observe::percentile_record& times, const char* name) {
   return times.samples == 0 ? "-" : std::to_string(std::llround(observe::carried_figures(percentile(times, name))));
 }
 
+/// "-" if nobody counted what it is made of.
+std::string figure(bool is_known, int digits, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return is_known ? text : "-";
+}
+
 void print_row(std::FILE* out, int width, const site_row& row, double all_waiting) {
   const observe::site_record& site = *row.site;
-  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10s %11s %11s %10s %11s  %s\n", width, row.lead.c_str(),
+  const bool is_known = site.counts_waits();
+  const double waiting = as_double(site.all_wait_ns());
+  std::fprintf(out, "%-*s%13llu %10s %11s %9s %10s %11s %11s %10s %11s  %s\n", width, row.lead.c_str(),
                static_cast<unsigned long long>(site.acquisitions),
-               percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.all_wait_ns()) / 1e9,
-               percent(as_double(site.all_wait_ns()), all_waiting), shown(site.wait, "p50").c_str(),
-               shown(site.wait, "p99").c_str(),
+               figure(is_known, 2, percent(as_double(site.contended), as_double(site.watched()))).c_str(),
+               figure(is_known, 3, waiting / 1e9).c_str(), figure(is_known, 1, percent(waiting, all_waiting)).c_str(),
+               shown(site.wait, "p50").c_str(), shown(site.wait, "p99").c_str(),
                (site.max_wait_ns == 0 ? "-" : std::to_string(site.max_wait_ns)).c_str(),
                shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(), observe::printable(site.name).c_str());
 }
@@ -92,6 +101,7 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
     const observe::speculation_record one = counted(rows[i]);
     char lost[48];
     std::snprintf(lost, sizeof lost, "%.3f (%.3f)", as_double(one.lost_ns) / 1e9, one.lost_error_ns / 1e9);
+    if (one.lost_is_vague()) std::snprintf(lost, sizeof lost, "-");
     std::fprintf(out, "%-*s%12llu %11.1f %12llu %12llu %20s  %s; %s\n", width, rows[i].lead.c_str(),
                  static_cast<unsigned long long>(one.attempts),
                  percent(as_double(one.commits), as_double(one.attempts)),

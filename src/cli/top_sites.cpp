@@ -16,6 +16,11 @@ void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& a
   std::fprintf(out, "%10s %8s %12s %14s %8s  site\n", "waits/s", "waiters", "waiting now", "acquisitions/s", "held %");
   for (std::size_t i = 0; i < all.size() && i < most; ++i) {
     const attach::site_interval& one = all[i];
+    if (!one.site.counts_waits()) {
+      std::fprintf(out, "%10s %8s %12s %14.0f %8s  %s\n", "-", "-", "-", per_second(one.site.acquisitions, one), "-",
+                   observe::printable(one.site.name).c_str());
+      continue;
+    }
     std::fprintf(out, "%10.0f %8.2f %12u %14.0f %8.1f  %s\n", per_second(one.site.contended, one),
                  per_second(one.wait_ns, one) / 1e9, one.waiting_now, per_second(one.site.acquisitions, one),
                  per_second(one.site.hold_ns, one) / 1e7, observe::printable(one.site.name).c_str());

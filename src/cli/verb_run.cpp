@@ -132,9 +132,12 @@ class run_verb final : public verb {
   std::string policy_name() const { return policy_.value_or("libc"); }
 
   /// Whose locks the table shows.
-  std::string measured_locks() const {
+  std::string measured_locks(const launch::result& result) const {
     if (policy_name() == "libc") return "the program's own locks";
-    return "the locks of policy " + policy_name() + ", in place of the program's own";
+    const bool has_named = std::any_of(result.sites.begin(), result.sites.end(),
+                                       [](const observe::site_record& site) { return site.kind == "named"; });
+    return "the locks of policy " + policy_name() + ", in place of pthread's" +
+           (has_named ? "; locks of named sites stay, and follow it" : "");
   }
 
   /// Throws bad_input.
@@ -194,7 +197,7 @@ class run_verb final : public verb {
                  observe::printable(what.command.front()).c_str(), result.wall_s, result.user_s + result.system_s,
                  end_of(result).c_str(), result.processes, result.processes == 1 ? "" : "es",
                  threads_text(result).c_str());
-    std::fprintf(stderr, "measured: %s\n", observe::printable(measured_locks()).c_str());
+    std::fprintf(stderr, "measured: %s\n", observe::printable(measured_locks(result)).c_str());
     const double own_s = result.user_s + result.system_s;
     if (const std::string crowd = launch::crowd_words(result.wall_s, own_s, result.others_s); !crowd.empty())
       std::fprintf(stderr, "%s: threads also waited for holders that had no CPU\n", crowd.c_str());

@@ -25,6 +25,7 @@
 #include "launch/program_input.hpp"
 #include "launch/sampler.hpp"
 #include "launch/site_resolver.hpp"
+#include "launch/wait_remarks.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
@@ -225,6 +226,13 @@ class counted_launch {
     }
   }
 
+  void put_remark_on_waits(result& into) {
+    if (!settings_.policies.any(&policy::packed::counting)) return;
+    const bool has_such = channel_.head().unwatched_locks.load(std::memory_order_relaxed) != 0;
+    into.without_waits = remark_on_waits(into.sites, has_such, machine::htm().attempts);
+    if (!into.without_waits.empty()) into.remarks.push_back(into.without_waits);
+  }
+
   /// Only if the library was in the program, so that all sites are known.
   void put_remarks_on_policy(result& into) {
     if (into.processes == 0) return;
@@ -273,6 +281,7 @@ class counted_launch {
   void put_remarks(result& into) {
     put_remark_on_names(into);
     put_remark_on_nothing(into);
+    put_remark_on_waits(into);
     put_remarks_on_policy(into);
     put_remarks_on_others(into);
     put_remarks_on_threads(into);

@@ -66,6 +66,7 @@ struct result {
   std::vector<std::string> priority_ignored_at;
   /// Why programs that the program started cannot have loaded the library. In the remarks, too.
   std::vector<std::string> without_library;
+  std::string without_waits;           ///< which waits nobody counted (wait_remarks.hpp); a remark, too
   std::vector<std::string> remarks;    ///< what was not counted and why, one sentence each
   std::uint32_t processes = 0;         ///< that loaded the library, children included
   std::uint32_t threads = 0;           ///< that took locks: most at one time (later ones take the place of ended ones)

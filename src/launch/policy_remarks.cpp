@@ -16,14 +16,6 @@ using parts = packed::parts;
 
 constexpr std::size_t max_named = 8;
 
-/// The first sites of a list, and how many there are beyond them.
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), max_named); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > max_named) text += " and " + std::to_string(names.size() - max_named) + " more";
-  return text;
-}
-
 /// "lock and elision": the keys of policy files for those parts.
 std::string keys_of(std::uint32_t which) {
   std::vector<std::string> keys;
@@ -67,6 +59,13 @@ void remark_on_site(std::vector<std::string>& into, const known_site& site, pack
 }
 
 }  // namespace
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), max_named); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > max_named) text += " and " + std::to_string(names.size() - max_named) + " more";
+  return text;
+}
 
 std::vector<std::string> policy_remarks(const policy::policy_set& policies, const std::vector<known_site>& known,
                                         const machine::htm_capability& machine) {

@@ -20,6 +20,9 @@ struct known_site {
   std::uint32_t heeded = 0;
 };
 
+/// The first eight names of a list, and how many there are beyond them.
+std::string listed(const std::vector<std::string>& names);
+
 /// What a policy asked for and the run did not have:
 ///  - sites that the policy names and the program did not ask for;
 ///  - parts of a site's policy that its locks do not follow;

@@ -242,18 +242,41 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
 [[gnu::tls_model("initial-exec")]] constinit thread_local const void* timed_lock = nullptr;
 
-bool sample(std::uint32_t site_id, const void* lock) noexcept {
+namespace {
+/// A sample of the calling thread; null `counters`: it is not counted.
+struct sampled {
+  thread_block* block;
+  site_counters* counters;
+  std::uint32_t stood_for;
+};
+sampled take_sample(std::uint32_t site_id) noexcept {
   thread_block* const block = block_of_thread();
   if (block == nullptr) {
     until_sample = sampling_period;
-    return false;
+    return {};
   }
   const std::uint32_t stood_for = block->weight;
   block->weight = next_weight(*block);
   until_sample = static_cast<std::int32_t>(block->weight);
   site_counters* const counters = counters_of(*block, site_id);
+  if (counters != nullptr) counters->acquisitions.add(stood_for);
+  return {block, counters, stood_for};
+}
+}  // namespace
+
+void sample_unwatched(std::uint32_t site_id) noexcept {
+  const auto [block, counters, stood_for] = take_sample(site_id);
+  if (counters != nullptr) counters->unwatched.add(stood_for);
+}
+
+bool announce_unwatched() noexcept {
+  announce_outside();
+  return true;
+}
+
+bool sample(std::uint32_t site_id, const void* lock) noexcept {
+  const auto [block, counters, stood_for] = take_sample(site_id);
   if (counters == nullptr) return false;
-  counters->acquisitions.add(stood_for);
   // An outer lock is being timed, or another thread has unlocked it, which this thread never learns.
   if (timed_lock != nullptr && ++block->skipped < max_skipped) return false;
   block->skipped = 0;
@@ -332,6 +355,7 @@ std::uint64_t acquisitions(const site_counters& counters) noexcept {
 
 void add(site_totals& total, const site_counters& counters) noexcept {
   total.acquisitions += acquisitions(counters);
+  total.unwatched += counters.unwatched.read();
   total.contended += counters.contended.read();
   total.wait_ns += counters.wait_ns.read();
   total.max_wait_ns = std::max(total.max_wait_ns, counters.max_wait_ns.read());
@@ -480,6 +504,7 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   site_totals result = later;
   // Elided sections are estimated by a difference whose parts are counted at different times, so it may have shrunk.
   result.acquisitions -= std::min(earlier.acquisitions, later.acquisitions);
+  result.unwatched -= earlier.unwatched;
   result.contended -= earlier.contended;
   result.wait_ns -= earlier.wait_ns;
   result.max_wait_ns = max_wait_between(later, earlier);

@@ -34,6 +34,9 @@ outside_number number_from_outside(const char* name, std::uint32_t heeded) noexc
 /// Called before any thread of the process counts. Tells readers outside where the counters are.
 void open_outside() noexcept;
 
+/// Tells readers outside that the program has elided locks which do not count their waits (announce_unwatched()).
+void announce_outside() noexcept;
+
 /// What the policy files that the program has read set for the site.
 partial_policy policy_from_files(const char* name) noexcept;
 /// Changes with each file. Sequentially consistent, like the list of sites: see site_registry.

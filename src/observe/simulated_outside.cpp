@@ -34,6 +34,7 @@ std::uint32_t read_number(const char*& at, unsigned base) noexcept {
 
 outside_number number_from_outside(const char*, std::uint32_t) noexcept { return {.takes_policies = is_set}; }
 void open_outside() noexcept {}
+void announce_outside() noexcept {}
 
 partial_policy policy_from_files(const char* name) noexcept {
   const char* at = is_set ? machine::environment(simulated_policies_variable) : nullptr;

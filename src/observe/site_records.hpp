@@ -25,6 +25,7 @@ inline constexpr char space_in_name = 1;
 template <class Totals, class Each>
 constexpr void each_site_number(Totals& one, Each each) {
   each("acquisitions", one.acquisitions);
+  each("unwatched", one.unwatched);
   each("contended", one.contended);
   each("wait_ns", one.wait_ns);
   each("max_wait_ns", one.max_wait_ns);

@@ -64,8 +64,8 @@ struct speculation_counters {
 
 struct site_counters : speculation_counters {
   wait_sum waited, held_up;  // since the owning thread's last call chain
-  tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
-      condition_wait_ns;
+  tally acquisitions, unwatched, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns,
+      condition_waits, condition_wait_ns;
   histogram wait, hold;
 };
 

@@ -21,8 +21,13 @@ std::string percentile(const json& site, const char* member, const char* name) {
   return times.contains(name) ? duration(observe::carried_figures(number_of(times, name)), 2) : "–";
 }
 
+/// Whether its waits were counted, as site_record::counts_waits().
+bool counts_waits(const json& site) {
+  return number_of(site, "unwatched") == 0 || number_of(site, "contended") != 0 || number_of(site, "failed_waits") != 0;
+}
+
 double contended_part(const json& site) {
-  const double all = number_of(site, "acquisitions");
+  const double all = std::max(0.0, number_of(site, "acquisitions") - number_of(site, "unwatched"));
   // Acquisitions are estimated and contended ones are exact, so the quotient may exceed 1.
   return all == 0 ? 0 : std::min(1.0, number_of(site, "contended") / all);
 }
@@ -78,8 +83,11 @@ std::string row(const counted& counted_site, double all_waiting, bool with_where
   if (text_of(site, "kind") == "barrier") html += "<br><span class=\"note\">barrier</span>";
   html += "</td>";
   if (with_where) html += cell(counted_site.where);
-  html += number_cell(grouped(number_of(site, "acquisitions"))) + number_cell(percent(contended_part(site))) +
-          number_cell(duration(waiting)) + number_cell(all_waiting == 0 ? "–" : percent(waiting / all_waiting)) +
+  const bool is_known = counts_waits(site);
+  html += number_cell(grouped(number_of(site, "acquisitions"))) +
+          number_cell(is_known ? percent(contended_part(site)) : "–") +
+          number_cell(is_known ? duration(waiting) : "–") +
+          number_cell(is_known && all_waiting != 0 ? percent(waiting / all_waiting) : "–") +
           number_cell(percentile(site, "wait_percentiles_ns", "p50")) +
           number_cell(percentile(site, "wait_percentiles_ns", "p99")) +
           number_cell(site.contains("max_wait_ns") ? duration(number_of(site, "max_wait_ns")) : "–") +
@@ -116,7 +124,15 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
   return html +
          "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting "
          "is summed over all threads and repetitions, and is exact; acquisitions and holding times are estimated from "
-         "samples. p50 and p99: half, and 99 of 100, were shorter; they are exact to some 12 %.</p>\n";
+         "samples. p50 and p99: half, and 99 of 100, were shorter; they are exact to some 12 %. –: not counted.</p>\n";
+}
+
+/// As speculation_record::lost_is_vague().
+std::string lost_of(const json& counts) {
+  const double lost = number_of(counts, "lost_ns");
+  const double error = number_of(counts, "lost_error_ns");
+  if (!part_of(counts, "aborts").empty() && 2 * error >= lost) return "–";
+  return duration(lost) + " ± " + duration(error, 2);
 }
 
 std::string speculation_table(const std::vector<counted>& list, bool with_where) {
@@ -129,9 +145,7 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
                  return number_cell(grouped(attempts)) +
                         number_cell(attempts == 0 ? "–" : percent(number_of(counts, "commits") / attempts)) +
                         number_cell(grouped(number_of(counts, "fallbacks"))) +
-                        number_cell(grouped(number_of(counts, "failed"))) +
-                        number_cell(duration(number_of(counts, "lost_ns")) + " ± " +
-                                    duration(number_of(counts, "lost_error_ns"), 2)) +
+                        number_cell(grouped(number_of(counts, "failed"))) + number_cell(lost_of(counts)) +
                         cell(causes_of_aborts(counts));
                });
   if (rows_html.empty()) return {};
@@ -139,7 +153,8 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
          "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
          "lock, after attempts or without one; they are estimated from samples. Lost is the time in attempts that "
          "aborted, estimated from one section in " +
-         std::to_string(observe::timing_period) + ", with its standard error.</p>\n";
+         std::to_string(observe::timing_period) +
+         ", with its standard error. –: the error is half of it or more.</p>\n";
 }
 
 std::string transactions_table(const std::vector<counted>& list, bool with_where) {

@@ -30,13 +30,7 @@ algorithm algorithm_by(std::uint32_t word) noexcept {
   return how != algorithm::libc ? how : algorithm::futex;
 }
 
-/// Only sites that ask for it are elided, by their policy word or in code. A policy that says nothing of it means none.
-bool asks_for_elision(const site& the_site, std::uint32_t word) noexcept {
-  if (!machine::attempts_work()) return false;
-  const policy::elision_kind kind = policy::packed::of(word).elision;
-  if (kind != policy::elision_kind::unset) return kind != policy::elision_kind::off;
-  return (word & policy_word::in_code) != 0 && static_cast<const site_with_policy&>(the_site).elision() != nullptr;
-}
+using detail::asks_for_elision;
 
 /// The mark of the calling process. It differs from its parents' marks.
 std::uint16_t mark_here(algorithm how) noexcept {

@@ -8,6 +8,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/observe/site_policy.hpp>
 
+#include "observe/registry.hpp"
 #include "policy/presets.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
@@ -47,7 +48,22 @@ const warm_up_policy& warm_up_policy_of(const site& the_site) noexcept {
   return choose_warm_up(the_site, the_site.policy());
 }
 
+bool takes_lock(const site& the_site) noexcept {
+  if (!machine::attempts_work()) return true;
+  const detail::site_state& state = detail::site_state::of(the_site);
+  if (state.elision() == nullptr || state.takes_lock()) return true;  // null: no section has asked
+  const std::uint32_t locks_heed = observe::site_registry::heeded(state.get_site()->id());
+  return (locks_heed & policy::packed::parts::lock) != 0 && !detail::asks_for_elision(the_site, the_site.policy());
+}
+
 namespace detail {
+
+bool asks_for_elision(const site& the_site, std::uint32_t word) noexcept {
+  if (!machine::attempts_work()) return false;
+  const policy::elision_kind kind = policy::packed::of(word).elision;
+  if (kind != policy::elision_kind::unset) return kind != policy::elision_kind::off;
+  return (word & policy_word::in_code) != 0 && static_cast<const site_with_policy&>(the_site).elision() != nullptr;
+}
 
 namespace {
 

@@ -28,6 +28,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
       if (at == all.end() || *at != program) all.insert(at, program);
     }
     known->counted.acquisitions += added.counted.acquisitions;
+    known->counted.unwatched += added.counted.unwatched;
     known->counted.contended += added.counted.contended;
     known->counted.wait_ns += added.counted.wait_ns;
     known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, added.counted.max_wait_ns);

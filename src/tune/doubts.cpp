@@ -73,6 +73,7 @@ doubts::doubts(std::string reference, bool has_metric) : reference_(std::move(re
 void doubts::add(const run_facts& run) {
   read_in_vain_ = read_in_vain_ || run.read_in_vain;
   without_library_.insert(run.without_library.begin(), run.without_library.end());
+  if (without_waits_.empty()) without_waits_ = run.without_waits;
   if (run.timed_out) return;
   if (run.configuration == reference_) reference_seconds_.push_back(run.seconds);
   ++statuses_[run.exit_status][run.configuration];
@@ -100,6 +101,9 @@ std::vector<std::string> doubts::sentences() const {
   if (!without_library_.empty())
     list.push_back("under every policy, a program that it starts keeps its own locks or does not run: " +
                    *without_library_.begin());
+  if (!without_waits_.empty())
+    list.push_back("single sites are tried where threads are seen to wait, and not all waits were counted: " +
+                   without_waits_);
   put_short(list);
   put_statuses(list);
   put_outputs(list);

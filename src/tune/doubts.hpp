@@ -26,6 +26,7 @@ struct run_facts {
   bool timed_out = false;   ///< then nothing of the run is compared
   bool read_in_vain = false;
   std::vector<std::string> without_library = {};  ///< why programs that it started kept their own locks
+  std::string without_waits = {};                 ///< which waits nobody counted
 };
 
 /// Collects the runs, the reference's first.
@@ -57,6 +58,7 @@ class doubts {
   bool has_metric_;
   bool read_in_vain_ = false;
   std::set<std::string> without_library_;
+  std::string without_waits_;
   std::vector<double> reference_seconds_;
   std::map<std::string, std::set<digest>> outputs_;          // by configuration
   std::map<int, std::map<std::string, unsigned>> statuses_;  // number of runs, by status and configuration

@@ -47,7 +47,7 @@ measured program_trial::run(const configuration& config, double timeout_seconds)
   measured result = judged(ended);
   if (ended.interrupted == 0) {
     doubts_.add({name_of(config), ended.wall_s, ended.exit_status, ended.output, ended.output_cut, ended.timed_out,
-                 ended.read_in_vain, ended.without_library});
+                 ended.read_in_vain, ended.without_library, ended.without_waits});
   }
   if (!ended.priority_ignored_at.empty()) {
     result.unfit = "a thread with a real-time priority waited at " + ended.priority_ignored_at.front() +

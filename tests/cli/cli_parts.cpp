@@ -223,6 +223,31 @@ TEST(site_table, says_what_became_of_attempts) {
       << text;
 }
 
+TEST(site_table, has_no_number_where_nobody_counted) {
+  txsync::observe::site_record bare;
+  bare.name = "bare";
+  bare.acquisitions = 1000;
+  bare.unwatched = 1000;
+  bare.speculation = {.attempts = 2, .commits = 1, .aborts = {{"conflict", 1}}, .lost_ns = 10, .lost_error_ns = 5};
+  const auto row = [&](std::string_view end) {
+    const std::string text = printed([&](std::FILE* file) { cli::print_site_table(file, "", {{"", &bare}}, 10); });
+    const std::size_t at = text.find(end);
+    if (at == std::string::npos) return "no row: " + text;
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    std::string words;
+    for (const char letter : text.substr(begin, at - begin))
+      if (letter != ' ' || (!words.empty() && words.back() != ' ')) words += letter;
+    return words;
+  };
+  EXPECT_EQ(row(" bare\n"), "1000 - - - - - - - - ");
+  EXPECT_EQ(row(" bare; conflict"), "2 50.0 0 0 - ");
+  bare.speculation->lost_error_ns = 4;
+  EXPECT_EQ(row(" bare; conflict"), "2 50.0 0 0 0.000 (0.000) ");
+  bare.unwatched = 500;
+  bare.contended = 10;  // of the other locks
+  EXPECT_EQ(row(" bare\n"), "1000 2.00 0.000 0.0 - - - - - ");
+}
+
 TEST(site_programs, are_said_where_threads_of_several_waited) {
   std::vector<txsync::observe::site_record> sites(3);
   sites[0].name = "table";
@@ -316,9 +341,10 @@ TEST(tune_table, says_how_long_a_long_tuning_takes) {
 
 TEST(abort_samples, are_missing_for_a_reason) {
   txsync::observe::site_record bank;
-  bank.speculation = {.attempts = 7, .commits = 7};
+  txsync::observe::speculation_record& counted = bank.speculation.emplace();
+  counted.attempts = counted.commits = 7;
   EXPECT_EQ(launch::abort_remarks({bank}, "there are no counters", {}), base::words{});
-  bank.speculation = {.attempts = 8, .commits = 7};
+  counted.attempts = 8;
   const std::string begin = "the source lines at which attempts ended are not known: ";
   EXPECT_EQ(launch::abort_remarks({bank}, "there are no counters", {}), base::words{begin + "there are no counters"});
   txsync::launch::code_samples samples;

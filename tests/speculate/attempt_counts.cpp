@@ -372,4 +372,22 @@ TEST(WhatIsDoneNowAndThen, ShortDrawsHaveTheChanceOfLongOnes) {
   }
 }
 
+TEST_F(AttemptCounts, WaitsOfLocksThatDoNotCountThemAreNotSaidToBeNone) {
+  static constinit txsync::site bare{"attempt_counts.bare"};
+  static constinit txsync::site own{"attempt_counts.own"};
+  elided<tatas_lock> unwatched(bare);
+  elided<txsync::mutex> watched(own);
+  sections(unwatched, 1);
+  EXPECT_TRUE(totals_of(bare).counts_waits()) << "an attempt waits for nobody";
+  for (txsync::site* place : {&bare, &own}) place->set_policy(std::uint32_t{1} << 16);  // elision off
+  sections(unwatched, 1'000);                                                           // some are sampled
+  sections(watched, 1'000);
+  const observe::site_totals of_bare = totals_of(bare);
+  EXPECT_GE(of_bare.unwatched, 1u);
+  EXPECT_EQ(of_bare.unwatched, of_bare.fallbacks());
+  EXPECT_FALSE(of_bare.counts_waits());
+  EXPECT_EQ(totals_of(own).unwatched, 0u);
+  EXPECT_TRUE(totals_of(own).counts_waits());
+}
+
 }  // namespace

@@ -94,6 +94,29 @@ TEST_P(PoliciesElide, SectionsOfALockInUseFromWhenTheSiteAsks) {
   EXPECT_TRUE(is_elided(lock));
 }
 
+TEST_P(PoliciesElide, WhetherItTakesItsLock) {
+  ask(policy::elision_kind::unset);
+  policy_mutex lock(place);
+  EXPECT_FALSE(is_elided(lock));
+  EXPECT_TRUE(takes_lock(place)) << "nothing is said of elision, and no section has asked";
+  ask(policy::elision_kind::eager);
+  for (unsigned i = 0; i <= 512 && !is_elided(lock); ++i) {
+  }
+  EXPECT_FALSE(takes_lock(place));
+  for (const policy::elision_kind ends : {policy::elision_kind::unset, policy::elision_kind::off}) {
+    ask(ends);
+    EXPECT_TRUE(takes_lock(place));
+    EXPECT_FALSE(is_elided(lock));
+    EXPECT_TRUE(takes_lock(place));
+    ask(policy::elision_kind::eager);
+    EXPECT_FALSE(takes_lock(place));
+    EXPECT_TRUE(is_elided(lock));
+  }
+  script.begin_is(txsync::script::begin_nature::always_aborts);
+  EXPECT_TRUE(takes_lock(place));
+  EXPECT_FALSE(is_elided(lock));
+}
+
 TEST_P(PoliciesElide, AtASiteThatAsksInCode) {
   txsync::scoped_site own{txsync::elision_presets::eager};
   own.set_policy(word_of(GetParam(), policy::elision_kind::unset));

@@ -182,6 +182,18 @@ TEST_F(SiteStates, WithoutAttemptsElidedLocksTakeNone) {
   script.begin_is(txsync::script::begin_nature::always_aborts);
   elided<tatas_lock> one(place);
   EXPECT_EQ(maps([&] { EXPECT_FALSE(is_elided(one)); }), 0u);
+  EXPECT_TRUE(takes_lock(place));
+}
+
+TEST_F(SiteStates, LocksThatCannotBeElidedAreTaken) {
+  static constinit site place{"site_states.plain"};
+  EXPECT_TRUE(takes_lock(place));
+  txsync::mutex plain(place);
+  EXPECT_FALSE(is_elided(plain));
+  EXPECT_TRUE(takes_lock(place));
+  elided<tatas_lock> one(place);
+  EXPECT_TRUE(is_elided(one));
+  EXPECT_FALSE(takes_lock(place));
 }
 
 TEST_F(SiteStates, OneHalfMayBeOffWhileTheOtherIsNotAsked) {

@@ -39,6 +39,13 @@ TEST(doubts, none_where_all_runs_are_alike) {
   EXPECT_EQ(said().run("mine", "a\nb\n").run("ticket", "b\na\n").run("mine", "a\nb").all(), "");
 }
 
+TEST(doubts, waits_that_nobody_counted) {
+  said what;
+  what.by.add({.configuration = "mine", .seconds = long_run, .output = "", .without_waits = "at bare"});
+  EXPECT_EQ(what.all(),
+            "single sites are tried where threads are seen to wait, and not all waits were counted: at bare\n");
+}
+
 TEST(doubts, an_output_that_differs_from_run_to_run) {
   expect_begin(said().run("mine", "found it").run("mine", "found nothing").run("ticket", "found it"),
                "the program's output differs, and not only in its numbers, from run to run:");

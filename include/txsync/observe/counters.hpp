@@ -19,6 +19,9 @@ struct site_totals {
   /// `sampling_period` is sampled (of each thread's first acquisitions, every one is). The standard error is about
   /// sqrt(their number * sampling_period).
   std::uint64_t acquisitions = 0;
+  /// Of these, those by locks that do not count their waits, estimated in the same way. Such a lock is one in elided<>
+  /// that has no site of its own, for example futex_mutex. Of its waits and holds the next members say nothing.
+  std::uint64_t unwatched = 0;
   std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time from asking to getting the lock, over the contended ones
   /// The longest single wait, including those of the next lines. In a difference() within 12.5 %.
@@ -41,6 +44,8 @@ struct site_totals {
   std::uint64_t fallbacks() const noexcept {
     return (acquisitions > attempts.elided ? acquisitions - attempts.elided : 0) + transactions.commits;
   }
+  /// False: there were acquisitions whose waits nobody counts, and no wait was counted. 0 waits then says nothing.
+  bool counts_waits() const noexcept { return unwatched == 0 || contended != 0 || failed_waits != 0; }
 };
 
 /// At full rate, one acquisition in this many is sampled, with a jitter of half this number.
@@ -65,6 +70,10 @@ namespace detail {
 /// nothing has the number 0. True: the lock should call hold_ends() before it is given up (one lock of a thread at a
 /// time).
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
+/// The same for a lock that counts neither its waits nor its holds. The lock need not call hold_ends().
+TXSYNC_EXPORT void sample_unwatched(std::uint32_t site_id) noexcept;
+/// The program has such locks. Returns true.
+TXSYNC_EXPORT bool announce_unwatched() noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
 /// The lock whose hold by the calling thread is being timed, or null.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const void* timed_lock;

@@ -6,7 +6,8 @@
 //  - Lock is a lock of txsync that tells whether it is held (is_held(); has_writer() and readers() for reader-writer
 //    locks).
 //  - Each belongs to a site (site.hpp). The site says how its sections are tried, and counts them and their attempts.
-//    If Lock has a site itself, as mutex has, both have the same one.
+//    If Lock has a site itself, as mutex and shared_mutex have, both have the same one, and waits are counted there.
+//    Other locks do not count their waits. Where no attempts work, they count nothing.
 //  - Sections of several locks nest in any order, up to 8 in one attempt. The attempt of the outermost section runs
 //    them all, by the policy of that lock's site, and commits when the last has ended. Each lock is checked once.
 //  - A section that cannot run in an attempt takes the lock in the end. Reasons are a system call, a page fault, too
@@ -89,6 +90,11 @@ template <class Lock>
   requires requires { Lock::counts_itself; }
 inline constexpr bool counts_itself<Lock> = Lock::counts_itself;
 
+/// The program has locks that count their acquisitions only where attempts work, and their waits nowhere. This tells
+/// `txsync run` so when the program is loaded: without attempts no section of theirs would.
+template <class Lock>
+inline const bool announced = observe::detail::announce_unwatched();
+
 /// What elided and elided_with_node share. Calls are inlined up to the first check of what the machine can do.
 template <class Lock>
 class elided_base {
@@ -125,8 +131,9 @@ class elided_base {
   /// The section takes the lock. Lock may count that itself.
   void count_taken() const noexcept {
     if constexpr (!counts_itself<Lock>) {
+      (void)&announced<Lock>;
       if (site_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
-        observe::detail::sample(observe::detail::counted_id(site_), nullptr);
+        observe::detail::sample_unwatched(observe::detail::counted_id(site_));
     }
   }
 

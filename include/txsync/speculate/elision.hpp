@@ -24,9 +24,13 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
-/// Whether sections of the site's elided locks take the lock at present, because trials have found that faster, or
-/// because the policy makes no attempts. False before the first section. Cost: two loads.
-inline bool takes_lock(const site& the_site) noexcept { return detail::site_state::of(the_site).takes_lock(); }
+/// Whether sections of the site's locks take the lock at present. Reasons: hardware attempts do not work, the site's
+/// policy makes none, a trial has found the lock faster, or the locks are not elided (mutex). A policy_mutex is elided
+/// if the policy asks for it. Before the first section nothing is elided, and the answer is true. The same holds before
+/// the first section after set_policy(), if the policy before made no attempts. If a policy_mutex and locks in elided<>
+/// share a site whose policy says nothing about elision, the answer is that for the policy_mutex.
+/// Thread-safe. Cost: a few loads.
+TXSYNC_EXPORT bool takes_lock(const site& the_site) noexcept;
 
 namespace detail {
 

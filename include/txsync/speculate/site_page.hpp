@@ -47,6 +47,10 @@ struct site_page : site_state {
 };
 static_assert(sizeof(site_page) == 4096);
 
+/// Whether a policy_mutex of the site is elided. Only sites that ask for it are, by their policy word or in code. A
+/// policy that says nothing of it means none.
+TXSYNC_EXPORT bool asks_for_elision(const site& the_site, std::uint32_t word) noexcept;
+
 /// Decides whether the site speculates in that way, and returns its state. If it does, the site gets a page. If there
 /// is no memory for one, the site's sections take their locks until set_policy(). In an attempt, which a system call
 /// would end, this decides nothing, and the result says that the section takes its lock.

@@ -149,6 +149,7 @@ json to_json(const site_record& site) {
                {"contended", site.contended},
                {"wait_ns", site.wait_ns},
                {"hold_ns", site.hold_ns}};
+  if (site.unwatched != 0) made["unwatched"] = site.unwatched;
   if (site.max_wait_ns != 0) made["max_wait_ns"] = site.max_wait_ns;
   if (site.failed_waits != 0) {
     made["failed_waits"] = site.failed_waits;

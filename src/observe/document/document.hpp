@@ -6,6 +6,7 @@
 // A document is a plain record that one thread fills. to_json() makes the JSON; output (output.hpp) writes it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -136,12 +137,17 @@ struct speculation_record {
   std::uint64_t lost_ns = 0;       ///< time in attempts that aborted; estimated from timed sections
   double lost_error_ns = 0;        ///< its standard error
   std::uint64_t lost_samples = 0;  ///< timed sections of which an attempt aborted
+
+  /// Whether the standard error is half of lost_ns or more. Tables then do not show lost_ns: few sections were timed,
+  /// or one of them stands for 32 in which nothing like it happened.
+  bool lost_is_vague() const { return !aborts.empty() && 2 * lost_error_ns >= static_cast<double>(lost_ns); }
 };
 
 /// A lock site in one point, all repetitions and threads together.
 struct site_record {
   std::string name;
   std::uint64_t acquisitions = 0;
+  std::uint64_t unwatched = 0;  ///< of these, those of locks that do not count their waits
   std::uint64_t contended = 0;  ///< acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< time between asking and getting, for the contended ones
   std::uint64_t hold_ns = 0;    ///< time between getting and giving up
@@ -172,6 +178,11 @@ struct site_record {
   bool is_block() const {
     return acquisitions == 0 && condition_waits == 0 && all_wait_ns() == 0 && (speculation || transactions);
   }
+
+  /// The acquisitions that `contended` is a part of.
+  std::uint64_t watched() const { return acquisitions - std::min(unwatched, acquisitions); }
+  /// False: no wait was counted, and of some acquisitions none would have been. Then 0 waits says nothing.
+  bool counts_waits() const { return unwatched == 0 || contended != 0 || failed_waits != 0; }
 
   /// The time of all threads that waited, whether they got the lock or not.
   std::uint64_t all_wait_ns() const { return wait_ns + failed_wait_ns; }

@@ -53,6 +53,7 @@ void add(std::vector<site_record>& list, const counted_site& one) {
     return;
   }
   known->acquisitions += made.acquisitions;
+  known->unwatched += made.unwatched;
   known->contended += made.contended;
   known->wait_ns += made.wait_ns;
   known->max_wait_ns = std::max(known->max_wait_ns, made.max_wait_ns);

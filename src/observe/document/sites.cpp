@@ -75,6 +75,7 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   sum.name = part.name;
   sum.id = part.id;
   sum.acquisitions += part.acquisitions;
+  sum.unwatched += part.unwatched;
   sum.contended += part.contended;
   sum.wait_ns += part.wait_ns;
   sum.max_wait_ns = std::max(sum.max_wait_ns, part.max_wait_ns);
@@ -139,6 +140,7 @@ site_record record_of(const site_totals& counted) {
   site_record made;
   if (counted.name != nullptr) made.name = counted.name;
   made.acquisitions = counted.acquisitions;
+  made.unwatched = counted.unwatched;
   made.contended = counted.contended;
   made.wait_ns = counted.wait_ns;
   made.max_wait_ns = counted.max_wait_ns;
