@@ -18,6 +18,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/file.hpp>
 #include <txsync/machine/memory.hpp>
@@ -77,12 +79,12 @@ std::vector<int> processes_in(const channel::head& head) {
 std::string command_of(int process) {
   constexpr std::size_t most = 200;
   char buffer[most + 8];  // more than is shown, so that it is seen to be cut
-  const std::string file = "/proc/" + std::to_string(process) + "/cmdline";
+  const std::string file = fmt::format("/proc/{}/cmdline", process);
   const machine::file_result length = machine::read_text(file.c_str(), buffer, sizeof buffer);
   std::string text(buffer, length.ok() ? static_cast<std::size_t>(length.value) : 0);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
-  return observe::printable(text.size() > most ? text.substr(0, most) + "..." : text);
+  return observe::printable(text.size() > most ? fmt::format("{}...", text.substr(0, most)) : text);
 }
 
 base::descriptor open_ours(const std::string& path) {
@@ -129,7 +131,7 @@ bool belongs_to(const running_launch& one, int process) {
   if (one.launcher == process) return true;
   if (std::find(one.processes.begin(), one.processes.end(), process) != one.processes.end()) return true;
   // One that has taken no lock yet has the file mapped all the same.
-  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
   for (std::string line; std::getline(maps, line);) {
     if (line.ends_with(one.channel)) return true;
   }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/code_names.hpp"
 
-#include <cinttypes>
-#include <cstdio>
+#include <fmt/core.h>
 
+#include "base/words.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::attach {
 namespace {
-
-std::string hexadecimal(const char* before, std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%s0x%" PRIx64, before, number);
-  return text;
-}
 
 std::string last_part(const std::string& path) { return observe::printable(path.substr(path.rfind('/') + 1)); }
 
@@ -21,10 +15,11 @@ std::string last_part(const std::string& path) { return observe::printable(path.
 
 std::string text_of(const named_frame& frame) {
   if (frame.function.empty())
-    return frame.module.empty() ? hexadecimal("", frame.offset) : frame.module + hexadecimal("+", frame.offset);
-  if (!frame.where.empty()) return frame.function + " (" + frame.where.substr(frame.where.rfind('/') + 1) + ")";
+    return frame.module.empty() ? base::hexadecimal(frame.offset) : fmt::format("{}+{:#x}", frame.module, frame.offset);
+  if (!frame.where.empty())
+    return fmt::format("{} ({})", frame.function, frame.where.substr(frame.where.rfind('/') + 1));
   if (frame.module.empty()) return frame.function;
-  return frame.function + hexadecimal("+", frame.offset) + " in " + frame.module;
+  return fmt::format("{}+{:#x} in {}", frame.function, frame.offset, frame.module);
 }
 
 void code_names::refresh(const target& of) {
@@ -42,8 +37,8 @@ const std::vector<named_frame>& code_names::in_file(const loaded_file& file, std
   for (const symbols::function_at& one : in.file_symbols->around(offset)) {
     const bool has_line = !one.file.empty() && one.line != 0;
     at->second.push_back({observe::printable(one.name),
-                          has_line ? observe::printable(one.file) + ":" + std::to_string(one.line) : std::string(),
-                          name, one.offset});
+                          has_line ? fmt::format("{}:{}", observe::printable(one.file), one.line) : std::string(), name,
+                          one.offset});
   }
   if (at->second.empty()) at->second.push_back({{}, {}, name, offset});
   return at->second;

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "base/descriptor.hpp"
 #include "launch/elf_handle.hpp"
 
@@ -70,7 +72,7 @@ std::optional<loaded_file> place_file(const std::string& path, const mapping& pa
 }
 
 memory_map::memory_map(const target& of) {
-  std::ifstream in("/proc/" + std::to_string(of.process) + "/maps");
+  std::ifstream in(fmt::format("/proc/{}/maps", of.process));
   for (std::string line; std::getline(in, line);) {
     if (std::optional<mapping> one = parse(line)) mappings_.push_back(std::move(*one));
   }

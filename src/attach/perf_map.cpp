@@ -11,6 +11,8 @@
 #include <iterator>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "base/descriptor.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::attach {
@@ -33,9 +35,8 @@ std::string last_bytes(int file, std::uint64_t size) {
 }  // namespace
 
 void perf_map::refresh(const target& of) {
-  const std::string root =
-      of.root.empty() && of.other_numbers ? "/proc/" + std::to_string(of.process) + "/root" : of.root;
-  read(root + "/tmp/perf-" + std::to_string(of.inner_process) + ".map", of.user);
+  const std::string root = of.root.empty() && of.other_numbers ? fmt::format("/proc/{}/root", of.process) : of.root;
+  read(fmt::format("{}/tmp/perf-{}.map", root, of.inner_process), of.user);
 }
 
 void perf_map::read(const std::string& path, std::uint32_t user) {

@@ -14,6 +14,8 @@
 #include <map>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "base/descriptor.hpp"
 #include "launch/folder.hpp"
 
@@ -24,10 +26,10 @@ namespace fs = std::filesystem;
 
 using fields = std::map<std::string, std::string>;
 
-std::string of_process(int process, const char* what) { return "/proc/" + std::to_string(process) + "/" + what; }
+std::string of_process(int process, const char* what) { return fmt::format("/proc/{}/{}", process, what); }
 
 std::string of_thread(int process, int thread, const char* what) {
-  return of_process(process, "task/") + std::to_string(thread) + "/" + what;
+  return fmt::format("/proc/{}/task/{}/{}", process, thread, what);
 }
 
 /// "Key:\tvalue" lines.
@@ -77,22 +79,23 @@ std::string user_name(std::uint32_t user) {
 
 /// Why the system denies it, and what to do.
 std::string denial(int process, std::uint32_t user, int error) {
-  const std::string number = std::to_string(process);
-  const std::string begin = "process " + number + " may not be read: ";
-  const std::string as_root = "as root: sudo txsync top " + number;
+  const std::string begin = fmt::format("process {} may not be read: ", process);
+  const std::string as_root = fmt::format("as root: sudo txsync top {}", process);
   const std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
   if (scope == "3") return begin + "kernel.yama.ptrace_scope is 3, which forbids it to all until the next boot";
   if (geteuid() == 0 && !may_trace_all())
     return begin + "this container lacks the capability SYS_PTRACE; start it with --cap-add SYS_PTRACE";
   if (user != geteuid())
-    return begin + "it belongs to user " + user_name(user) + "; allowed: as that user, or " + as_root;
+    return begin + fmt::format("it belongs to user {}; allowed: as that user, or {}", user_name(user), as_root);
   if (scope == "2") return begin + "kernel.yama.ptrace_scope is 2; allowed: " + as_root;
   struct stat about{};
   if (stat(of_process(process, "").c_str(), &about) == 0 && about.st_uid != user)
     return begin + "it protects its memory (it has changed its user, or asked for it); allowed: " + as_root;
   if (scope == "1")
-    return begin + "kernel.yama.ptrace_scope is 1; allowed: " + as_root + ", or sudo sysctl kernel.yama.ptrace_scope=0";
-  return begin + std::strerror(error) + "; a sandbox may forbid it; allowed: outside of it, or " + as_root;
+    return begin + fmt::format("kernel.yama.ptrace_scope is 1; allowed: {}, or sudo sysctl kernel.yama.ptrace_scope=0",
+                               as_root);
+  return begin +
+         fmt::format("{}; a sandbox may forbid it; allowed: outside of it, or {}", std::strerror(error), as_root);
 }
 
 /// Whether the program is one of 64 bits; its files are read by offsets of such.
@@ -104,19 +107,19 @@ bool is_64_bit(const std::string& file) {
 }
 
 void check_there(int process, const fields& status) {
-  const std::string number = std::to_string(process);
   const auto state = status.find("State");
   if (state == status.end())
-    throw refused(false, "there is no process " + number + "; txsync top alone lists those under txsync run");
+    throw refused(false, fmt::format("there is no process {}; txsync top alone lists those under txsync run", process));
   const auto group = status.find("Tgid");
   if (group != status.end() && number_in(group->second) != process)
     throw refused(false,
-                  number + " is a thread of process " + group->second + "; allowed: txsync top " + group->second);
+                  fmt::format("{0} is a thread of process {1}; allowed: txsync top {1}", process, group->second));
   if (state->second.starts_with('Z') || state->second.starts_with('X'))
-    throw refused(false, "process " + number + " has ended; only its parent has not waited for it");
-  if (process == getpid()) throw refused(false, "process " + number + " is this txsync; allowed: another process");
+    throw refused(false, fmt::format("process {} has ended; only its parent has not waited for it", process));
+  if (process == getpid())
+    throw refused(false, fmt::format("process {} is this txsync; allowed: another process", process));
   if (status.find("VmSize") == status.end())
-    throw refused(false, "process " + number + " has no memory: it is ending, or a thread of the kernel");
+    throw refused(false, fmt::format("process {} has no memory: it is ending, or a thread of the kernel", process));
 }
 
 }  // namespace
@@ -131,7 +134,7 @@ target open_target(int process) {
   const base::descriptor memory(open(of_process(process, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.get() < 0) throw refused(true, denial(process, made.user, errno));
   if (!is_64_bit(of_process(process, "exe")))
-    throw refused(false, "process " + std::to_string(process) + " is a 32-bit program; allowed: 64-bit programs");
+    throw refused(false, fmt::format("process {} is a 32-bit program; allowed: 64-bit programs", process));
   made.inner_process = static_cast<int>(number_in(last_word(status["NSpid"])));
   if (made.inner_process == 0) made.inner_process = process;
   made.other_numbers = !same_namespace(process, "ns/pid");

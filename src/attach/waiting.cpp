@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::attach {
@@ -96,9 +98,9 @@ class watcher::snapshot {
     std::sort(to_stop_.begin(), to_stop_.end());
     to_stop_.erase(std::unique(to_stop_.begin(), to_stop_.end()), to_stop_.end());
     if (to_stop_.size() > max_stops) {
-      made_.remarks.push_back("the calls of " + std::to_string(to_stop_.size() - max_stops) +
-                              " threads are not shown whole: at most " + std::to_string(max_stops) +
-                              " threads are stopped in one look");
+      made_.remarks.push_back(
+          fmt::format("the calls of {} threads are not shown whole: at most {} threads are stopped in one look",
+                      to_stop_.size() - max_stops, max_stops));
       to_stop_.resize(max_stops);
     }
     if (to_stop_.empty()) return;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cinttypes>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <system_error>
+
+#include <fmt/core.h>
 
 #include "base/bad_input.hpp"
 
@@ -111,15 +111,11 @@ std::uint64_t number_of(const char* option, const std::optional<std::string>& te
   if (!text) return fallback;
   std::uint64_t value = 0;
   if (parse_number(*text, greatest, value) && value >= least) return value;
-  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                  std::to_string(greatest) + ", which may end in " + number_endings());
+  throw bad_input(fmt::format("{}: '{}' is not a number from {} to {}, which may end in {}", option, *text, least,
+                              greatest, number_endings()));
 }
 
-std::string hexadecimal(std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, number);
-  return text;
-}
+std::string hexadecimal(std::uint64_t number) { return fmt::format("{:#x}", number); }
 
 std::string nearest(std::string_view wrong, const words& allowed) {
   if (wrong.empty()) return {};
@@ -152,8 +148,9 @@ std::string command_line(const words& list) {
 }
 
 std::string unknown(std::string_view what, std::string_view wrong, const words& allowed) {
-  std::string line = "unknown " + std::string(what) + " '" + std::string(wrong) + "'; allowed: " + join(allowed);
-  if (const std::string meant = nearest(wrong, allowed); !meant.empty()) line += " (did you mean '" + meant + "'?)";
+  std::string line = fmt::format("unknown {} '{}'; allowed: {}", what, wrong, join(allowed));
+  if (const std::string meant = nearest(wrong, allowed); !meant.empty())
+    line += fmt::format(" (did you mean '{}'?)", meant);
   return line;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync-cache: a cache that speaks memcached's text protocol on loopback, under a lock that the user chooses.
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <csignal>
@@ -7,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "base/print.hpp"
 #include "cache_server/server.hpp"
 
 namespace {
@@ -14,7 +16,7 @@ namespace {
 namespace s = txsync::cache_server;
 
 int complain(const std::string& what, int status) {
-  std::fprintf(stderr, "txsync-cache: %s\n", what.c_str());
+  txsync::base::print(stderr, "txsync-cache: {}\n", what);
   return status;
 }
 
@@ -55,7 +57,7 @@ int read_options(int argc, char** argv, s::server_options& options) {
     return 0;
   }
   if (!s::known_lock(options.lock)) {
-    return complain("unknown lock '" + options.lock + "'; allowed: " + s::lock_names(), 2);
+    return complain(fmt::format("unknown lock '{}'; allowed: {}", options.lock, s::lock_names()), 2);
   }
   constexpr unsigned stripes = 16;
   if (striped && options.megabytes < stripes) {
@@ -69,7 +71,7 @@ int run(const s::server_options& options) {
   block_ends();
   s::server server(options);
   if (const std::string wrong = server.start(); !wrong.empty()) return complain(wrong, 1);
-  std::printf("listening on 127.0.0.1:%u\n", server.port());
+  txsync::base::print(stdout, "listening on 127.0.0.1:{}\n", server.port());
   std::fflush(stdout);
   const std::string wrong = server.serve();
   return wrong.empty() ? 0 : complain("the cache is broken: " + wrong, 1);
@@ -83,7 +85,7 @@ int main(int argc, char** argv) {
     const int status = read_options(argc, argv, options);
     return status >= 0 ? status : run(options);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "txsync-cache: %s\n", error.what());
+    txsync::base::print(stderr, "txsync-cache: {}\n", error.what());
   }
   return 1;
 }

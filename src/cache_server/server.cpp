@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/assert.hpp>
 
 #include "base/descriptor.hpp"
@@ -23,7 +25,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::cache_server {
 
 namespace {
 
-std::string failure(std::string_view what, int error) { return std::string(what) + ": " + std::strerror(error); }
+std::string failure(std::string_view what, int error) { return fmt::format("{}: {}", what, std::strerror(error)); }
 
 /// Asks for as many descriptors as the connections need. If the system grants fewer, the server pauses listening
 /// whenever it runs out.
@@ -62,7 +64,7 @@ std::string server::start() {
   ask_for_descriptors(options_.connections, options_.threads);
   if (std::string wrong = listen(); !wrong.empty()) return wrong;
   data_ = make_cache(options_.lock, {.bytes = std::size_t{options_.megabytes} << 20, .stripes = options_.stripes});
-  if (data_ == nullptr) return "there is no memory for a cache of " + std::to_string(options_.megabytes) + " MiB";
+  if (data_ == nullptr) return fmt::format("there is no memory for a cache of {} MiB", options_.megabytes);
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
@@ -75,8 +77,8 @@ std::string server::start() {
   for (std::uint32_t i = 0; i < options_.threads; ++i) {
     workers_.push_back(std::make_unique<worker>(*this, counts_.emplace_back()));
     if (!workers_.back()->start()) {
-      return "the system has no more threads or descriptors: " + std::to_string(i) + " of " +
-             std::to_string(options_.threads) + " workers could be started";
+      return fmt::format("the system has no more threads or descriptors: {} of {} workers could be started", i,
+                         options_.threads);
     }
   }
   return {};
@@ -95,7 +97,8 @@ std::string server::listen() {
   auto* const place = reinterpret_cast<sockaddr*>(&address);
   if (bind(listener_.get(), place, size) != 0 || ::listen(listener_.get(), 1024) != 0 ||
       getsockname(listener_.get(), place, &size) != 0) {
-    return failure("cannot listen on 127.0.0.1 port " + std::to_string(options_.port), errno);
+    const int error = errno;
+    return failure(fmt::format("cannot listen on 127.0.0.1 port {}", options_.port), error);
   }
   port_ = ntohs(address.sin_port);
   return {};

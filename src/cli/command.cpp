@@ -2,7 +2,9 @@
 // The command: finds the verb, passes it its options, writes the document. Here all errors become one line.
 #include "cli/command.hpp"
 
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +13,7 @@
 #include <optional>
 
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/verb.hpp"
 #include "doctor/machine_object.hpp"
@@ -33,8 +36,8 @@ struct common {
 
 std::string version_line() {
   const observe::tool_record tool = observe::this_tool();
-  return "txsync " + tool.version + " (commit " + tool.commit + ", " + tool.compiler + ", " + tool.build_type +
-         (tool.sanitizers.empty() ? "" : ", sanitizers " + tool.sanitizers) + ")";
+  return fmt::format("txsync {} (commit {}, {}, {}{}{})", tool.version, tool.commit, tool.compiler, tool.build_type,
+                     tool.sanitizers.empty() ? "" : ", sanitizers ", tool.sanitizers);
 }
 
 void define(CLI::App& app, const verb_list& verbs, common& shared) {
@@ -45,8 +48,10 @@ void define(CLI::App& app, const verb_list& verbs, common& shared) {
   app.get_formatter()->column_width(26);
   app.get_formatter()->label("REQUIRED", "");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
-  app.footer("txsync VERB --help describes a verb. Whole numbers may end in " + base::number_endings() +
-             ".\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
+  app.footer(
+      fmt::format("txsync VERB --help describes a verb. Whole numbers may end in {}.\n"
+                  "Exit status: 0 done, 1 the run failed, 2 the command line was wrong.",
+                  base::number_endings()));
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows a verb belongs to it, even if it is another verb's name
   for (const auto& verb : verbs) {
@@ -85,7 +90,7 @@ verb& chosen(const CLI::App& app, const verb_list& verbs) {
   for (const std::string& word : parsed[0]->remaining()) {
     throw bad_input(word.starts_with('-')
                         ? unknown("option", word.substr(0, word.find('=')), option_names(*parsed[0]))
-                        : "unexpected argument '" + word + "'; see txsync " + parsed[0]->get_name() + " --help");
+                        : fmt::format("unexpected argument '{}'; see txsync {} --help", word, parsed[0]->get_name()));
   }
   for (const auto& verb : verbs) {
     if (parsed[0]->get_name() == verb->name()) return *verb;
@@ -103,13 +108,13 @@ std::string speaker(const CLI::App& app) {
 int complain(const std::string& who, std::string what, int status) {
   for (char& letter : what) letter = letter == '\n' ? ' ' : letter;
   std::fflush(stdout);
-  std::fprintf(stderr, "%s: %s\n", who.c_str(), observe::printable(what).c_str());
+  base::print(stderr, "{}: {}\n", who, observe::printable(what));
   return status;
 }
 
 int run(verb& verb, const common& shared, words command, words program) {
   if (!program.empty() && !verb.takes_program()) {
-    throw bad_input("this verb takes no program after '--'; see txsync " + std::string(verb.name()) + " --help");
+    throw bad_input(fmt::format("this verb takes no program after '--'; see txsync {} --help", verb.name()));
   }
   std::optional<observe::output> output;
   try {

@@ -3,44 +3,32 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
-#include "base/words.hpp"
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "observe/document/printable.hpp"
 #include "report/text.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
-using base::words;
-
 namespace {
 
 constexpr std::size_t label_width = 8;
 constexpr std::size_t figure_width = 14;
 
-/// The words, right-aligned in so many columns. printf counts bytes, and some units have letters of two bytes.
-std::string right(std::string_view words, std::size_t columns) {
-  const std::size_t taken = report::length(words);
-  return std::string(taken < columns ? columns - taken : 0, ' ') + std::string(words);
-}
-
-std::string left(std::string_view words, std::size_t columns) {
-  const std::size_t taken = report::length(words);
-  return std::string(words) + std::string(taken < columns ? columns - taken : 0, ' ');
-}
-
 void print_line(std::FILE* out, std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
-  std::fprintf(out, "%s\n", line.c_str());
+  base::print(out, "{}\n", line);
 }
 
 void print_left_out(std::FILE* out, std::size_t all, std::size_t most) {
-  if (all > most) std::fprintf(out, "\n... and %zu more\n", all - most);
+  if (all > most) base::print(out, "\n... and {} more\n", all - most);
 }
 
 void print_changed_sites(std::FILE* out, const report::difference& all, std::size_t most) {
   if (all.sites.empty()) return;
-  std::string head = left("", label_width);
-  for (const char* words : report::difference_heads) head += right(words, figure_width);
+  std::string head(label_width, ' ');
+  for (const char* words : report::difference_heads) head += fmt::format("{:>{}}", words, figure_width);
   std::fputc('\n', out);
   print_line(out, head + "  site");
   for (std::size_t i = 0; i < std::min(all.sites.size(), most); ++i) {
@@ -48,8 +36,8 @@ void print_changed_sites(std::FILE* out, const report::difference& all, std::siz
     std::string name = "  " + observe::printable(site.name + (site.where.empty() ? "" : " (" + site.where + ")"));
     if (i != 0) std::fputc('\n', out);
     for (const report::difference_row& row : report::rows_of(site, all)) {
-      std::string line = left(row.label, label_width);
-      for (const std::string& cell : row.cells) line += right(cell, figure_width);
+      std::string line = fmt::format("{:{}}", row.label, label_width);
+      for (const std::string& cell : row.cells) line += fmt::format("{:>{}}", cell, figure_width);
       print_line(out, line + name);
       name.clear();
     }
@@ -64,15 +52,13 @@ void print_points(std::FILE* out, const report::difference& all, std::size_t mos
     widest = std::max({widest, report::length(report::value_words(one, one.before)) + 2,
                        report::length(report::value_words(one, one.after)) + 2});
   }
-  std::fprintf(out, "\n%s%s%10s  %-9s%s\n", right("before", widest).c_str(), right("after", widest).c_str(), "ratio",
-               "after is", "measured");
+  base::print(out, "\n{:>{}}{:>{}}     ratio  after is measured\n", "before", widest, "after", widest);
   for (std::size_t i = 0; i < std::min(all.points.size(), most); ++i) {
     const report::point_change& one = all.points[i];
     const double ratio = one.after.median / one.before.median;
-    std::fprintf(out, "%s%s%s  %-9s%s\n", right(report::value_words(one, one.before), widest).c_str(),
-                 right(report::value_words(one, one.after), widest).c_str(),
-                 right(report::figures(ratio, 3), 10).c_str(), report::judged(one),
-                 observe::printable(one.metric + " of " + one.what).c_str());
+    base::print(out, "{:>{}}{:>{}}{:>10}  {}{}\n", report::value_words(one, one.before), widest,
+                report::value_words(one, one.after), widest, report::figures(ratio, 3),
+                base::padded(report::judged(one), 9), observe::printable(one.metric + " of " + one.what));
   }
   print_left_out(out, all.points.size(), most);
 }
@@ -80,12 +66,12 @@ void print_points(std::FILE* out, const report::difference& all, std::size_t mos
 }  // namespace
 
 void print_difference(std::FILE* out, const report::difference& all, std::size_t most) {
-  std::fprintf(out, "before: %s\nafter:  %s\n%s\n", observe::printable(all.before).c_str(),
-               observe::printable(all.after).c_str(), observe::printable(report::verdict_of(all)).c_str());
+  base::print(out, "before: {}\nafter:  {}\n{}\n", observe::printable(all.before), observe::printable(all.after),
+              observe::printable(report::verdict_of(all)));
   print_points(out, all, most);
   print_changed_sites(out, all, most);
   for (std::size_t i = 0; i < all.remarks.size(); ++i)
-    std::fprintf(out, "%sremark: %s\n", i == 0 ? "\n" : "", observe::printable(all.remarks[i]).c_str());
+    base::print(out, "{}remark: {}\n", i == 0 ? "\n" : "", observe::printable(all.remarks[i]));
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -3,21 +3,27 @@
 
 #include <string>
 
+#include "base/print.hpp"
+
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
+namespace {
+
+constexpr std::size_t test_width = 38;
+
+}  // namespace
 
 void print_heading(std::FILE* out) {
-  std::fprintf(out, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
+  base::print(out, "{:{}} {:>12} {:>14}  found\n", "test", test_width, "schedules", "a second");
 }
 
 void print_result(std::FILE* out, const simulate::exploration_result& result) {
   if (!result.error.empty()) {
-    std::fprintf(out, "%-38s %s\n", result.subject.c_str(), result.error.c_str());
+    base::print(out, "{} {}\n", base::padded(result.subject, test_width), result.error);
     return;
   }
   const std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
-  std::fprintf(out, "%-38s %12llu %14.0f  %s%s\n", result.subject.c_str(),
-               static_cast<unsigned long long>(result.schedules),
-               static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found.c_str());
+  base::print(out, "{} {:12} {:>14.0f}  {}{}\n", base::padded(result.subject, test_width), result.schedules,
+              static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found);
   std::fflush(out);
 }
 

@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
@@ -14,7 +17,7 @@ namespace {
 /// "put_page@cache.c:120", as sites are named.
 std::string place_of(const launch::named_call& call) {
   if (call.file.empty() || call.line == 0) return call.name;
-  return call.name + "@" + call.file.substr(call.file.rfind('/') + 1) + ":" + std::to_string(call.line);
+  return fmt::format("{}@{}:{}", call.name, call.file.substr(call.file.rfind('/') + 1), call.line);
 }
 
 /// The nearest caller of the unlock that is not a lock wrapper, and its caller. Chains end with the lock call. Callers
@@ -39,15 +42,15 @@ void print_holders(std::FILE* out, const std::vector<launch::blame>& holds, std:
   if (all_ns == 0) return;
   std::vector<std::pair<std::pair<std::string, std::string>, std::uint64_t>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::fprintf(out, "\nwho held locks while others waited (from samples)\n%13s %11s  unlocked at; lock site\n",
-               "waited for, s", "of these %");
+  std::fputs("\nwho held locks while others waited (from samples)\nwaited for, s  of these %  unlocked at; lock site\n",
+             out);
   for (std::size_t i = 0; i < rows.size() && i < max_rows; ++i) {
     const auto& [code, ns] = rows[i];
-    std::fprintf(out, "%13.3f %11.1f  %s; %s\n", static_cast<double>(ns) / 1e9,
-                 100 * static_cast<double>(ns) / static_cast<double>(all_ns), observe::printable(code.first).c_str(),
-                 observe::printable(code.second).c_str());
+    base::print(out, "{:>13.3f} {:>11.1f}  {}; {}\n", static_cast<double>(ns) / 1e9,
+                100 * static_cast<double>(ns) / static_cast<double>(all_ns), observe::printable(code.first),
+                observe::printable(code.second));
   }
-  if (rows.size() > max_rows) std::fprintf(out, "... and %zu more\n", rows.size() - max_rows);
+  if (rows.size() > max_rows) base::print(out, "... and {} more\n", rows.size() - max_rows);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

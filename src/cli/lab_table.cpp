@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/words.hpp"
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "cli/lab_table.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
@@ -14,29 +16,27 @@ using experiments::digits;
 using experiments::experiment;
 using experiments::verdict;
 
-constexpr int number_width = 12;
+constexpr std::size_t number_width = 12;
 
 /// What a point does: "arraybench, 500 virtual microseconds a point".
 std::string work_text(const experiment& of) {
   if (of.whole_program) {
     const experiments::program& whole = *of.whole_program;
-    return whole.name + ", " + std::to_string(of.operations) + " " + whole.operations_are + ", " +
-           std::to_string(whole.seeds) + (whole.seeds == 1 ? " seed" : " seeds");
+    return fmt::format("{}, {} {}, {} seed{}", whole.name, of.operations, whole.operations_are, whole.seeds,
+                       whole.seeds == 1 ? "" : "s");
   }
-  if (of.microseconds != 0)
-    return of.workload + ", " + std::to_string(of.microseconds) + " virtual microseconds a point";
-  return of.workload + ", " + std::to_string(of.operations) + " sections a thread and point";
+  if (of.microseconds != 0) return fmt::format("{}, {} virtual microseconds a point", of.workload, of.microseconds);
+  return fmt::format("{}, {} sections a thread and point", of.workload, of.operations);
 }
 
 void print_head(std::FILE* out, const simulate::lab_result& one) {
   const experiment& of = *one.of;
-  std::fprintf(out, "\n%s: %s\n  %s\n  simulated on %s", of.id.c_str(), of.title.c_str(), of.source.c_str(),
-               of.machine.c_str());
+  base::print(out, "\n{}: {}\n  {}\n  simulated on {}", of.id, of.title, of.source, of.machine);
   for (const experiments::setting& change : of.changes) {
-    std::fprintf(out, " with %s = %llu", change.key.c_str(), static_cast<unsigned long long>(change.value));
+    base::print(out, " with {} = {}", change.key, change.value);
   }
-  std::fprintf(out, "; %s; %s, %s\n", work_text(of).c_str(), to_string(of.measured), unit_of(of.measured));
-  if (!of.remark.empty()) std::fprintf(out, "  %s\n", of.remark.c_str());
+  base::print(out, "; {}; {}, {}\n", work_text(of), to_string(of.measured), unit_of(of.measured));
+  if (!of.remark.empty()) base::print(out, "  {}\n", of.remark);
 }
 
 std::string text_of(const simulate::lab_result& one, std::size_t curve, std::size_t place) {
@@ -46,25 +46,22 @@ std::string text_of(const simulate::lab_result& one, std::size_t curve, std::siz
   return value ? digits(*value) : "-";
 }
 
-int width_of(const experiments::variant& curve) { return std::max(number_width, static_cast<int>(curve.name.size())); }
+std::size_t width_of(const experiments::variant& curve) { return std::max(number_width, curve.name.size()); }
 
 void print_curves(std::FILE* out, const simulate::lab_result& one) {
   const experiment& of = *one.of;
-  std::size_t widest = of.along.words.size();
-  for (const std::string& name : of.along.names) widest = std::max(widest, name.size());
-  const int first = std::max(number_width, static_cast<int>(widest));
-  std::fprintf(out, "\n  %*s", first, of.along.words.c_str());
-  for (const experiments::variant& curve : of.variants) {
-    std::fprintf(out, "  %*s", width_of(curve), curve.name.c_str());
-  }
-  std::fprintf(out, "\n");
+  std::size_t first = std::max(number_width, of.along.words.size());
+  for (const std::string& name : of.along.names) first = std::max(first, name.size());
+  base::print(out, "\n  {:>{}}", of.along.words, first);
+  for (const experiments::variant& curve : of.variants) base::print(out, "  {:>{}}", curve.name, width_of(curve));
+  std::fputc('\n', out);
   for (std::size_t place = 0; place < of.along.positions.size(); ++place) {
     const std::string at = of.along.words.empty() ? "" : position_text(of.along, of.along.positions[place]);
-    std::fprintf(out, "  %*s", first, at.c_str());
+    base::print(out, "  {:>{}}", at, first);
     for (std::size_t curve = 0; curve < of.variants.size(); ++curve) {
-      std::fprintf(out, "  %*s", width_of(of.variants[curve]), text_of(one, curve, place).c_str());
+      base::print(out, "  {:>{}}", text_of(one, curve, place), width_of(of.variants[curve]));
     }
-    std::fprintf(out, "\n");
+    std::fputc('\n', out);
   }
 }
 
@@ -72,9 +69,7 @@ void print_curves(std::FILE* out, const simulate::lab_result& one) {
 std::string error_text(const comparison& one) {
   if (!one.simulated || one.error == 0) return "-";
   if (!std::isfinite(one.error)) return "never";
-  char text[48];
-  std::snprintf(text, sizeof text, "%+.1f %s", one.error, one.in_points ? "points" : "%");
-  return text;
+  return fmt::format("{:+.1f} {}", one.error, one.in_points ? "points" : "%");
 }
 
 std::string simulated_text(const comparison& one) {
@@ -84,16 +79,15 @@ std::string simulated_text(const comparison& one) {
 
 void print_comparisons(std::FILE* out, const simulate::lab_result& one) {
   if (one.comparisons.empty()) return;
-  std::size_t widest = 0;
-  for (const comparison& row : one.comparisons) widest = std::max(widest, words_of(*one.of, *row.of).size());
-  const int width = static_cast<int>(widest);
-  std::fprintf(out, "\n  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s\n", width, "", "simulated",
-               simulate::paper_word(one.comparisons.front()), "error", "model is", "", "source");
+  std::size_t width = 0;
+  for (const comparison& row : one.comparisons) width = std::max(width, words_of(*one.of, *row.of).size());
+  base::print(out, "\n  {:{}}  {:>10}  {:>13}  {:>13}  {:11}  {:13}  source\n", "", width, "simulated",
+              simulate::paper_word(one.comparisons.front()), "error", "model is", "");
   for (const comparison& row : one.comparisons) {
     const std::string asked = row.of->answers.empty() ? "" : ", for " + row.of->answers;
-    std::fprintf(out, "  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s%s\n", width, words_of(*one.of, *row.of).c_str(),
-                 simulated_text(row).c_str(), expected_words(row.of->expected).c_str(), error_text(row).c_str(),
-                 to_string(row.of->how), to_string(row.how), row.of->source.c_str(), asked.c_str());
+    base::print(out, "  {:{}}  {:>10}  {:>13}  {:>13}  {:11}  {:13}  {}{}\n", words_of(*one.of, *row.of), width,
+                simulated_text(row), expected_words(row.of->expected), error_text(row), to_string(row.of->how),
+                to_string(row.how), row.of->source, asked);
   }
 }
 
@@ -122,23 +116,24 @@ void print_experiment(std::FILE* out, const simulate::lab_result& one) {
   print_head(out, one);
   print_curves(out, one);
   print_comparisons(out, one);
-  for (const std::string& fault : one.faults) std::fprintf(out, "  FAULT: %s\n", fault.c_str());
+  for (const std::string& fault : one.faults) base::print(out, "  FAULT: {}\n", fault);
   std::fflush(out);
 }
 
 void print_summary(std::FILE* out, const std::vector<simulate::lab_result>& all) {
-  std::fprintf(out, "\n%-12s %7s %5s %7s %14s\n", "numbers", "of them", "hit", "missed", "not simulated");
+  std::fputs("\nnumbers      of them   hit  missed  not simulated\n", out);
   for (const auto how :
        {experiments::standing::fit, experiments::standing::held_out, experiments::standing::closed_form}) {
     const tally count = tally_of(all, how);
     if (count.all() == 0) continue;
-    std::fprintf(out, "%-12s %7u %5u %7u %14u\n", to_string(how), count.all(), count.hits, count.misses,
-                 count.not_simulated);
+    base::print(out, "{:12} {:7} {:5} {:7} {:14}\n", to_string(how), count.all(), count.hits, count.misses,
+                count.not_simulated);
   }
-  std::fprintf(out,
-               "hit: within %g percentage points or %g percent, %g points of a closed form; a range has no allowance\n"
-               "The simulated machines leave out branch prediction and instruction caches.\n",
-               experiments::of_papers.points, experiments::of_papers.percent, experiments::of_closed_forms.points);
+  base::print(
+      out,
+      "hit: within {:g} percentage points or {:g} percent, {:g} points of a closed form; a range has no allowance\n"
+      "The simulated machines leave out branch prediction and instruction caches.\n",
+      experiments::of_papers.points, experiments::of_papers.percent, experiments::of_closed_forms.points);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

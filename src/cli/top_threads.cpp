@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/top.hpp"
 #include "symbols/code_place.hpp"
@@ -42,10 +45,10 @@ std::vector<waiter_group> groups_of(const std::vector<seen_thread>& waiters) {
 }
 
 std::string with_count(std::size_t count, const char* one, const char* more) {
-  return std::to_string(count) + " " + (count == 1 ? one : more);
+  return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
-std::string text_of(const seen_thread& thread) { return std::to_string(thread.id) + " (" + thread.name + ")"; }
+std::string text_of(const seen_thread& thread) { return fmt::format("{} ({})", thread.id, thread.name); }
 
 constexpr std::size_t max_waiters_named = 8;
 
@@ -53,13 +56,12 @@ std::string list_of(const std::vector<const seen_thread*>& threads) {
   std::string made;
   for (std::size_t i = 0; i < threads.size() && i < max_waiters_named; ++i)
     made += (i == 0 ? "" : ", ") + text_of(*threads[i]);
-  if (threads.size() > max_waiters_named)
-    made += ", and " + std::to_string(threads.size() - max_waiters_named) + " more";
+  if (threads.size() > max_waiters_named) made += fmt::format(", and {} more", threads.size() - max_waiters_named);
   return made;
 }
 
 void print_calls(std::FILE* out, const seen_thread& thread) {
-  for (const attach::named_frame& one : thread.calls) std::fprintf(out, "      %s\n", attach::text_of(one).c_str());
+  for (const attach::named_frame& one : thread.calls) base::print(out, "      {}\n", attach::text_of(one));
   if (thread.calls.empty()) {
     std::fputs("      (its calls could not be read)\n", out);
   } else if (!thread.complete) {
@@ -83,8 +85,8 @@ const char* what_it_is(wait_kind kind) {
 /// "mutex queue_lock in program (0x404060)".
 std::string title_of(const seen_object& one) {
   const std::string address = hexadecimal(one.object.address);
-  return std::string(what_it_is(one.object.kind)) + " " +
-         (one.name.empty() ? address : one.name + " (" + address + ")");
+  return fmt::format("{} {}", what_it_is(one.object.kind),
+                     one.name.empty() ? address : fmt::format("{} ({})", one.name, address));
 }
 
 void print_owner(std::FILE* out, const seen_object& one, const attach::waiting& seen) {
@@ -96,24 +98,22 @@ void print_owner(std::FILE* out, const seen_object& one, const attach::waiting& 
       });
       state += " for " + (other == seen.objects.end() ? hexadecimal(one.owner->waits_for) : title_of(*other));
     }
-    std::fprintf(out, "  held by %s, which %s%s\n", text_of(one.owner->thread).c_str(),
-                 one.owner->state == attach::owner_state::stopped ? "is " : "", state.c_str());
+    base::print(out, "  held by {}, which {}{}\n", text_of(one.owner->thread),
+                one.owner->state == attach::owner_state::stopped ? "is " : "", state);
     print_calls(out, one.owner->thread);
   } else if (one.object.readers != 0) {
-    std::fprintf(out, "  held for reading by %s; which ones is not recorded\n",
-                 with_count(one.object.readers, "thread", "threads").c_str());
+    base::print(out, "  held for reading by {}; which ones is not recorded\n",
+                with_count(one.object.readers, "thread", "threads"));
   } else if (attach::is_lock(one.object.kind)) {
     std::fputs("  holder unknown: the lock was released just now, or its holder is not recorded\n", out);
   }
 }
 
 void print_object(std::FILE* out, const seen_object& one, const attach::waiting& seen) {
-  std::fprintf(out, "\n%s: %s\n", title_of(one).c_str(),
-               with_count(one.waiters.size(), "thread waits", "threads wait").c_str());
+  base::print(out, "\n{}: {}\n", title_of(one), with_count(one.waiters.size(), "thread waits", "threads wait"));
   print_owner(out, one, seen);
   for (const waiter_group& group : groups_of(one.waiters)) {
-    std::fprintf(out, "  %s: %s\n", with_count(group.threads.size(), "waiter", "waiters").c_str(),
-                 list_of(group.threads).c_str());
+    base::print(out, "  {}: {}\n", with_count(group.threads.size(), "waiter", "waiters"), list_of(group.threads));
     print_calls(out, *group.first);
   }
 }
@@ -129,21 +129,21 @@ std::size_t waiters_at(const attach::waiting& seen, bool locks) {
 }  // namespace
 
 void print_threads(std::FILE* out, const attach::waiting& seen) {
-  std::fprintf(out, "%s: %zu run, %zu wait for locks, %zu at other futexes\n",
-               with_count(seen.threads, "thread", "threads").c_str(), seen.running, waiters_at(seen, true),
-               waiters_at(seen, false));
+  base::print(out, "{}: {} run, {} wait for locks, {} at other futexes\n",
+              with_count(seen.threads, "thread", "threads"), seen.running, waiters_at(seen, true),
+              waiters_at(seen, false));
   if (seen.stops != 0) {
-    std::fprintf(out,
-                 "stops: %zu, each of one thread; of the longest ones %.3f ms copying, %.3f ms with the time to stop\n",
-                 seen.stops, static_cast<double>(seen.max_copy_ns) / 1e6, static_cast<double>(seen.max_stop_ns) / 1e6);
+    base::print(
+        out, "stops: {}, each of one thread; of the longest ones {:.3f} ms copying, {:.3f} ms with the time to stop\n",
+        seen.stops, static_cast<double>(seen.max_copy_ns) / 1e6, static_cast<double>(seen.max_stop_ns) / 1e6);
   }
   if (!seen.deadlock.empty()) {
     std::string path;
-    for (const int thread : seen.deadlock) path += std::to_string(thread) + " -> ";
-    std::fprintf(out, "deadlock: each waits for a lock of the next: %s%d\n", path.c_str(), seen.deadlock.front());
+    for (const int thread : seen.deadlock) path += fmt::format("{} -> ", thread);
+    base::print(out, "deadlock: each waits for a lock of the next: {}{}\n", path, seen.deadlock.front());
   }
   for (const seen_object& one : seen.objects) print_object(out, one, seen);
-  for (const std::string& remark : seen.remarks) std::fprintf(out, "remark: %s\n", remark.c_str());
+  for (const std::string& remark : seen.remarks) base::print(out, "remark: {}\n", remark);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::cli

@@ -5,23 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/words.hpp"
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "cli/site_programs.hpp"
 #include "cli/tune_table.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
-using base::words;
-
 namespace {
 
-std::string figures(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string figures(double value) { return fmt::format("{:.4g}", value); }
 
-std::string range(double low, double high) { return figures(low) + " to " + figures(high); }
+std::string range(double low, double high) { return fmt::format("{:.4g} to {:.4g}", low, high); }
 
 /// The end of a long name: the site's own configuration stands there.
 std::string shown_name(const tune::table_row& row) {
@@ -40,7 +36,7 @@ std::string max_wait_text(const tune::fairness_record& record) {
   return median < 1000 ? figures(median) + " ms" : figures(median / 1000) + " s";
 }
 
-void print_row(std::FILE* out, const tune::table_row& row, int width, double by) {
+void print_row(std::FILE* out, const tune::table_row& row, std::size_t width, double by) {
   const std::vector<double>& values = row.arm->values;
   std::string median = "-";
   std::string interval;
@@ -50,10 +46,9 @@ void print_row(std::FILE* out, const tune::table_row& row, int width, double by)
     interval = range(found.low95 / by, found.high95 / by);
   }
   const bool ratio = row.ratio.median != 0;
-  std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu %10s  %s\n", width, shown_name(row).c_str(), median.c_str(),
-               interval.c_str(), ratio ? figures(row.ratio.median).c_str() : "",
-               ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(),
-               max_wait_text(row.arm->fairness).c_str(), row.status.c_str());
+  base::print(out, "  {} {:>10}  {:20} {:>8}  {:16} {:6} {:>10}  {}\n", base::padded(shown_name(row), width), median,
+              interval, ratio ? figures(row.ratio.median) : "", ratio ? range(row.ratio.low95, row.ratio.high95) : "",
+              values.size(), max_wait_text(row.arm->fairness), row.status);
 }
 
 /// A divisor that keeps the values readable, and the unit for it.
@@ -71,30 +66,25 @@ std::pair<double, std::string> scaled(const std::vector<tune::table_row>& table,
 tune_progress::tune_progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 tune_progress::~tune_progress() {
-  if (open_) std::fprintf(stderr, "\r\033[K");
+  if (open_) std::fputs("\r\033[K", stderr);
 }
 
 void tune_progress::show(const tune::progress& now, double seconds) {
   std::string line = observe::printable(now.phase);
-  if (now.round != 0) {
-    line += ", round " + std::to_string(now.round) + " of " + std::to_string(now.rounds) + ", " +
-            std::to_string(now.left) + " left";
-  }
-  char time[32];
-  std::snprintf(time, sizeof time, "%.0f s", seconds);
+  if (now.round != 0) line += fmt::format(", round {} of {}, {} left", now.round, now.rounds, now.left);
+  const std::string timed = fmt::format("txsync tune: {:.0f} s: {}", seconds, line);
   if (terminal_) {
-    const std::string whole = std::string("txsync tune: ") + time + ": " + line + ": " + now.running;
-    std::fprintf(stderr, "\r\033[K%.*s", 118, whole.c_str());
+    base::print(stderr, "\r\033[K{}", (timed + ": " + now.running).substr(0, 118));
     open_ = true;
   } else if (line != last_) {
-    std::fprintf(stderr, "txsync tune: %s: %s\n", time, line.c_str());
+    base::print(stderr, "{}\n", timed);
   }
   std::fflush(stderr);
   last_ = line;
 }
 
 void tune_progress::log(const std::string& line) {
-  std::fprintf(stderr, "%stxsync tune: %s\n", open_ ? "\r\033[K" : "", line.c_str());
+  base::print(stderr, "{}txsync tune: {}\n", open_ ? "\r\033[K" : "", line);
   std::fflush(stderr);
   open_ = false;
 }
@@ -108,9 +98,10 @@ std::string expectation_words(const tune::expected_time& time) {
   };
   const std::string min_words = in_unit(time.min_seconds);
   const std::string max_words = in_unit(time.max_seconds);
-  return "one run takes " + figures(std::round(time.run_seconds * 100) / 100) + " s; the whole command takes about " +
-         (min_words == max_words ? max_words : min_words + " to " + max_words) + (in_hours ? " hours" : " minutes") +
-         "; --time SECONDS limits it";
+  return fmt::format("one run takes {:.4g} s; the whole command takes about {} {}; --time SECONDS limits it",
+                     std::round(time.run_seconds * 100) / 100,
+                     min_words == max_words ? max_words : min_words + " to " + max_words,
+                     in_hours ? "hours" : "minutes");
 }
 
 namespace {
@@ -131,18 +122,18 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
   std::string words;
   for (std::size_t i = 0; i < std::min(max_named, sites.size()) && sites[i].counted.all_wait_ns() != 0; ++i) {
     const double percent = 100 * static_cast<double>(sites[i].counted.all_wait_ns()) / all;
-    words += (i == 0 ? "" : ", ") + name_with_programs(sites[i].counted, several) + " (" + figures(percent) +
-             " % of all waiting)";
+    words += fmt::format("{}{} ({:.4g} % of all waiting)", i == 0 ? "" : ", ",
+                         name_with_programs(sites[i].counted, several), percent);
   }
-  std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "",
-               observe::printable(words).c_str());
+  base::print(out, "\nThreads waited most at{}: {}\n", under_reference ? ", under what you have" : "",
+              observe::printable(words));
 }
 
 void print_left_out(std::FILE* out, const tune::described& what) {
   for (const tune::left_out& one : what.others) {
     std::string names;
     for (const std::string& name : one.names) names += (names.empty() ? "" : ", ") + name;
-    std::fprintf(out, "\nleft out: %s: %s\n", names.c_str(), one.reason.c_str());
+    base::print(out, "\nleft out: {}: {}\n", names, one.reason);
   }
 }
 
@@ -154,32 +145,29 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   for (const tune::table_row& row : table) width = std::max(width, shown_name(row).size());
   const auto [by, unit] = scaled(table, what.unit);
   if (!table.empty()) {
-    std::fprintf(out,
-                 "%s of %s, %s (%s is better); ratio: to the first of its block, by rounds; more than 1 is better\n",
-                 what.metric.c_str(), observe::printable(what.workload).c_str(), unit.c_str(),
-                 what.way == observe::better::lower ? "lower" : "higher");
+    base::print(
+        out, "{} of {}, {} ({} is better); ratio: to the first of its block, by rounds; more than 1 is better\n",
+        what.metric, observe::printable(what.workload), unit, what.way == observe::better::lower ? "lower" : "higher");
   }
   std::string phase;
   for (const tune::table_row& row : table) {
     if (row.phase != phase) {
       phase = row.phase;
-      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s %10s  %s\n", observe::printable(phase).c_str(),
-                   static_cast<int>(width), "candidate", "median", "interval", "ratio", "interval", "rounds",
-                   "max wait", "status");
+      base::print(out, "\n{}\n  {:{}} {:>10}  {:20} {:>8}  {:16} {:>6} {:>10}  status\n", observe::printable(phase),
+                  "candidate", width, "median", "interval", "ratio", "interval", "rounds", "max wait");
     }
-    print_row(out, row, static_cast<int>(width), by);
+    print_row(out, row, width, by);
   }
   print_waiting(out, found);
   print_left_out(out, what);
   for (const std::string& sentence : tune::refusal_words(found))
-    std::fprintf(out, "\n%s\n", observe::printable(sentence).c_str());
-  if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
-  if (!what.crowd.empty())
-    std::fprintf(out, "\n%s: intervals are wider than on a machine of its own\n", what.crowd.c_str());
+    base::print(out, "\n{}\n", observe::printable(sentence));
+  if (!found.cut_short.empty()) base::print(out, "\n{}\n", tune::time_words(found));
+  if (!what.crowd.empty()) base::print(out, "\n{}: intervals are wider than on a machine of its own\n", what.crowd);
   if (!what.warnings.empty()) std::fputc('\n', out);
   for (const std::string& warning : what.warnings)
-    std::fprintf(out, "warning: the verdict may be worth nothing: %s\n", observe::printable(warning).c_str());
-  std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", observe::printable(tune::verdict_words(found, what)).c_str());
+    base::print(out, "warning: the verdict may be worth nothing: {}\n", observe::printable(warning));
+  base::print(out, "{}{}\n", table.empty() ? "" : "\n", observe::printable(tune::verdict_words(found, what)));
   std::fflush(out);
 }
 

@@ -4,7 +4,10 @@
 #include <limits>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "cli/explore_table.hpp"
@@ -134,7 +137,8 @@ class explore_verb final : public verb {
   }
 
   int explore_given_program(session& with, std::uint64_t seed) const {
-    if (!tests_.empty()) throw bad_input("a program after -- is explored alone; remove '" + tests_.front() + "'");
+    if (!tests_.empty())
+      throw bad_input(fmt::format("a program after -- is explored alone; remove '{}'", tests_.front()));
     simulate::program_exploration what = simulate::program_to_explore(with.program);
     what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
     simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
@@ -156,7 +160,7 @@ class explore_verb final : public verb {
     } catch (const sim::image_error& error) {
       with.document.interrupted = stop_on_signal::asked_soon();
       const std::string why = symbols::with_places(symbols::module_symbols(what.path), error.what());
-      std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(), why.c_str());
+      base::print(stderr, "txsync explore: {}: {}\n", what.name, why);
       if (!with.document.interrupted)
         simulate::add_to_document(
             with.document, {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});

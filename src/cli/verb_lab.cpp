@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync lab EXPERIMENT...|all: the papers' figures, simulated, beside the papers' numbers.
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/lab_table.hpp"
 #include "cli/options.hpp"
@@ -33,16 +36,16 @@ experiment_list asked_for(const words& ids, const std::string& programs) {
         if (complaint.empty()) {
           list.push_back(&one);
         } else {
-          std::fprintf(stderr, "txsync lab: %s is left out: %s\n", one.id.c_str(), complaint.c_str());
+          base::print(stderr, "txsync lab: {} is left out: {}\n", one.id, complaint);
         }
       }
       return list;
     }
     const experiments::experiment* one = experiments::find(id);
     if (one == nullptr) throw bad_input(unknown("experiment", id, allowed));
-    if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input("'" + id + "' is given twice");
+    if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input(fmt::format("'{}' is given twice", id));
     const std::string complaint = one->whole_program ? simulate::complaint_of_programs(*one, programs) : "";
-    if (!complaint.empty()) throw bad_input(std::string("experiment ").append(id).append(": ").append(complaint));
+    if (!complaint.empty()) throw bad_input(fmt::format("experiment {}: {}", id, complaint));
     list.push_back(one);
   }
   return list;
@@ -103,7 +106,7 @@ class lab_verb final : public verb {
     int status = ok;
     for (const simulate::lab_result& one : done) {
       for (const std::string& fault : one.faults) {
-        std::fprintf(stderr, "txsync lab: %s\n", fault.c_str());
+        base::print(stderr, "txsync lab: {}\n", fault);
         status = failed;
       }
       if (one.interrupted) status = failed;

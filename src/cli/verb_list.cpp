@@ -2,7 +2,10 @@
 // txsync list KIND: what there is.
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
@@ -27,17 +30,16 @@ std::string text(const json& item, const char* member) {
 }
 
 void print_preset(std::FILE* out, const json& preset) {
-  std::fprintf(out, "    --preset %-16s %s:%s\n", text(preset, "name").c_str(), text(preset, "source").c_str(),
-               measure::settings_text(preset["params"]).c_str());
+  base::print(out, "    --preset {:16} {}:{}\n", text(preset, "name"), text(preset, "source"),
+              measure::settings_text(preset["params"]));
 }
 
 void print_workloads(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%s: %s; counts %s\n", text(item, "name").c_str(), text(item, "summary").c_str(),
-                 text(item, "operation").c_str());
+    base::print(out, "{}: {}; counts {}\n", text(item, "name"), text(item, "summary"), text(item, "operation"));
     for (const json& key : item.value("parameters", json::array())) {
       const std::string set = text(key, "key") + "=" + text(key, "fallback");
-      std::fprintf(out, "    %-25s %s (%s)\n", set.c_str(), text(key, "meaning").c_str(), text(key, "allowed").c_str());
+      base::print(out, "    {:25} {} ({})\n", set, text(key, "meaning"), text(key, "allowed"));
     }
     for (const json& preset : item.value("presets", json::array())) print_preset(out, preset);
   }
@@ -45,53 +47,51 @@ void print_workloads(std::FILE* out, const json& items) {
 
 void print_locks(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%-22s %-5s %-6s %s%s\n", text(item, "name").c_str(), text(item, "kind").c_str(),
-                 text(item, "waiting").c_str(), text(item, "summary").c_str(),
-                 item.contains("simulated_only") ? "; simulated only" : "");
+    base::print(out, "{:22} {:5} {:6} {}{}\n", text(item, "name"), text(item, "kind"), text(item, "waiting"),
+                text(item, "summary"), item.contains("simulated_only") ? "; simulated only" : "");
   }
 }
 
 void print_policies(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%-12s %s\n", text(item, "name").c_str(), text(item, "summary").c_str());
+    base::print(out, "{:12} {}\n", text(item, "name"), text(item, "summary"));
   }
 }
 
 void print_presets(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    const std::string word = text(item, "key") + " = \"" + text(item, "name") + "\"";
+    const std::string word = fmt::format("{} = \"{}\"", text(item, "key"), text(item, "name"));
     const std::string source = item.contains("source") ? " (" + text(item, "source") + ")" : "";
-    std::fprintf(out, "%-27s %s%s\n", word.c_str(), text(item, "summary").c_str(), source.c_str());
+    base::print(out, "{:27} {}{}\n", word, text(item, "summary"), source);
   }
 }
 
 void print_tests(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%-32s %s\n", text(item, "name").c_str(), text(item, "summary").c_str());
+    base::print(out, "{:32} {}\n", text(item, "name"), text(item, "summary"));
   }
 }
 
 /// "36 x 2": cores, and hardware threads of each.
 std::string cores_text(const json& machine) {
   const auto cores = machine["cores"].get<unsigned>();
-  return std::to_string(cores) + " x " + std::to_string(machine["hardware_threads"].get<unsigned>() / cores);
+  return fmt::format("{} x {}", cores, machine["hardware_threads"].get<unsigned>() / cores);
 }
 
 void print_machines(std::FILE* out, const json& items) {
   std::size_t widest = 0;
   for (const json& item : items) widest = std::max(widest, text(item, "htm").size());
-  const int width = static_cast<int>(widest);
-  std::fprintf(out, "%-20s %-8s %-9s %-*s %s\n", "machine", "cores", "clock", width, "hardware transactions", "title");
+  base::print(out, "{:20} {:8} {:9} {:{}} title\n", "machine", "cores", "clock", "hardware transactions", widest);
   for (const json& item : items) {
-    std::fprintf(out, "%-20s %-8s %.2f GHz  %-*s %s\n", text(item, "name").c_str(), cores_text(item).c_str(),
-                 item["mhz"].get<double>() / 1000, width, text(item, "htm").c_str(), text(item, "summary").c_str());
+    base::print(out, "{} {:8} {:.2f} GHz  {:{}} {}\n", base::padded(text(item, "name"), 20), cores_text(item),
+                item["mhz"].get<double>() / 1000, text(item, "htm"), widest, text(item, "summary"));
   }
 }
 
 void print_experiments(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%-27s %-16s %s (%s)\n", text(item, "name").c_str(), text(item, "machine").c_str(),
-                 text(item, "summary").c_str(), text(item, "source").c_str());
+    base::print(out, "{:27} {:16} {} ({})\n", text(item, "name"), text(item, "machine"), text(item, "summary"),
+                text(item, "source"));
   }
 }
 
@@ -139,7 +139,7 @@ class list_verb final : public verb {
     const kind& asked = kind_of(kind_);
     const json items = asked.items();
     if (items.empty()) {
-      std::fprintf(with.table, "%s: %s\n", asked.name, asked.when_empty);
+      base::print(with.table, "{}: {}\n", asked.name, asked.when_empty);
     } else {
       asked.print(with.table, items);
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync replay KEY [-- PROGRAM]: repeats one schedule, with every step.
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
@@ -50,19 +53,20 @@ class replay_verb final : public verb {
     }
     simulate::print_interleaving(with.table, request.path, seen, is_program && !all_);
     if (seen.status == 0 && seen.signal == 0) {
-      std::fprintf(with.table, "\nnothing was wrong\n");
+      std::fputs("\nnothing was wrong\n", with.table);
       return ok;
     }
     const std::string wrong =
         is_program ? simulate::complaint_of_schedule(seen, request.path) : simulate::complaint_of(seen, request.path);
-    std::fprintf(with.table, "\n%s\n", wrong.c_str());
+    base::print(with.table, "\n{}\n", wrong);
     return failed;
   }
 
  private:
   sim::image_request program_request_of(const simulate::schedule_key& key, const words& command) const {
     simulate::program_exploration what = simulate::program_to_explore(command);
-    if (key.test != what.name) throw bad_input("the key belongs to " + key.test + ", but the program is " + what.name);
+    if (key.test != what.name)
+      throw bad_input(fmt::format("the key belongs to {}, but the program is {}", key.test, what.name));
     what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
     sim::image_request request = simulate::program_schedules(what, key.kind);
     request.seed = key.seed;

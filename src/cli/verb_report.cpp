@@ -7,7 +7,10 @@
 #include <sstream>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/difference_table.hpp"
 #include "cli/options.hpp"
@@ -28,7 +31,7 @@ std::string contents_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   if (in.is_open()) text << in.rdbuf();  // fails on a directory, and on nothing to read
-  if (!in.is_open() || errno != 0) throw bad_input("cannot read '" + file + "': " + std::strerror(errno));
+  if (!in.is_open() || errno != 0) throw bad_input(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
   return std::move(text).str();
 }
 
@@ -53,7 +56,7 @@ class report_verb final : public verb {
   int run(session& with) override {
     if (files_.empty()) throw bad_input("a result document is missing; --json FILE of any verb writes one");
     if (compares_ && files_.size() != 2) {
-      throw bad_input("--diff takes two result documents, before and after; given: " + std::to_string(files_.size()));
+      throw bad_input(fmt::format("--diff takes two result documents, before and after; given: {}", files_.size()));
     }
     try {
       std::vector<report::source> sources;
@@ -80,7 +83,7 @@ class report_verb final : public verb {
   void put_page(std::FILE* table, const std::string& file, const std::string& page) const {
     write(file, page);
     if (file == "-") return;
-    std::fprintf(table, "%s: %zu KB from %s\n", file.c_str(), (page.size() + 999) / 1000, join(files_).c_str());
+    base::print(table, "{}: {} KB from {}\n", file, (page.size() + 999) / 1000, join(files_));
   }
 
   /// A file that cannot be opened is the user's error; one that cannot be filled is a failed run, as elsewhere.

@@ -8,10 +8,13 @@
 #include <cstring>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/attempt.hpp>
 
 #include "attach/sample_names.hpp"
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/options.hpp"
@@ -90,7 +93,7 @@ class run_verb final : public verb {
       }
       return result.exit_status;
     } catch (const launch::cannot_start& error) {
-      std::fprintf(stderr, "txsync run: %s\n", observe::printable(error.what()).c_str());
+      base::print(stderr, "txsync run: {}\n", observe::printable(error.what()));
       return error.status;
     }
   }
@@ -112,13 +115,13 @@ class run_verb final : public verb {
       try {
         one->out.emplace(*one->file);
       } catch (const observe::output_error& error) {
-        throw bad_input(std::string(one->option) + ": " + error.what());
+        throw bad_input(fmt::format("{}: {}", one->option, error.what()));
       }
       if (!one->out->is_standard_output()) continue;
       if (standard_output_is_taken)
-        throw bad_input(
-            std::string(one->option) +
-            ": '-' is given twice; allowed: the standard output for one of --json, --folded, --pprof, --trace");
+        throw bad_input(fmt::format(
+            "{}: '-' is given twice; allowed: the standard output for one of --json, --folded, --pprof, --trace",
+            one->option));
       standard_output_is_taken = true;
     }
   }
@@ -136,8 +139,8 @@ class run_verb final : public verb {
     if (policy_name() == "libc") return "the program's own locks";
     const bool has_named = std::any_of(result.sites.begin(), result.sites.end(),
                                        [](const observe::site_record& site) { return site.kind == "named"; });
-    return "the locks of policy " + policy_name() + ", in place of pthread's" +
-           (has_named ? "; locks of named sites stay, and follow it" : "");
+    return fmt::format("the locks of policy {}, in place of pthread's{}", policy_name(),
+                       has_named ? "; locks of named sites stay, and follow it" : "");
   }
 
   /// Throws bad_input.
@@ -165,15 +168,15 @@ class run_verb final : public verb {
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > max_limit) {
-      throw bad_input("--limit: '" + text + "' is not a number of seconds; allowed: more than 0, at most 1e8");
+      throw bad_input(fmt::format("--limit: '{}' is not a number of seconds; allowed: more than 0, at most 1e8", text));
     }
     return seconds;
   }
 
   static std::string end_of(const launch::result& result) {
-    if (!WIFSIGNALED(result.wait_status)) return "exit status " + std::to_string(result.exit_status);
+    if (!WIFSIGNALED(result.wait_status)) return fmt::format("exit status {}", result.exit_status);
     const int signal = WTERMSIG(result.wait_status);
-    return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+    return fmt::format("ended by signal {} ({})", signal, strsignal(signal));
   }
 
   /// Whether a thread waited for another one. If so, not all locks were uncontended, whatever was counted of them.
@@ -187,30 +190,29 @@ class run_verb final : public verb {
   static std::string threads_text(const launch::result& result) {
     if (result.threads == 0 || result.threads_unknown) return "";
     if (result.threads == 1 && is_contended(result)) return "";
-    return std::string(", locks taken by ") + (result.threads_left_out != 0 ? "more than " : "at most ") +
-           std::to_string(result.threads) + (result.threads == 1 ? " thread at a time" : " threads at a time");
+    return fmt::format(", locks taken by {} {} thread{} at a time",
+                       result.threads_left_out != 0 ? "more than" : "at most", result.threads,
+                       result.threads == 1 ? "" : "s");
   }
 
   void print(const launch::options& what, const launch::result& result,
              const std::vector<observe::abort_end>& ends) const {
-    std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; %u process%s%s\n",
-                 observe::printable(what.command.front()).c_str(), result.wall_s, result.user_s + result.system_s,
-                 end_of(result).c_str(), result.processes, result.processes == 1 ? "" : "es",
-                 threads_text(result).c_str());
-    std::fprintf(stderr, "measured: %s\n", observe::printable(measured_locks(result)).c_str());
     const double own_s = result.user_s + result.system_s;
+    base::print(stderr, "\ntxsync run: {}: {:.3f} s, {:.3f} s of CPU time, {}; {} process{}{}\n",
+                observe::printable(what.command.front()), result.wall_s, own_s, end_of(result), result.processes,
+                result.processes == 1 ? "" : "es", threads_text(result));
+    base::print(stderr, "measured: {}\n", observe::printable(measured_locks(result)));
     if (const std::string crowd = launch::crowd_words(result.wall_s, own_s, result.others_s); !crowd.empty())
-      std::fprintf(stderr, "%s: threads also waited for holders that had no CPU\n", crowd.c_str());
+      base::print(stderr, "{}: threads also waited for holders that had no CPU\n", crowd);
     if (result.timed_out)
-      std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
+      base::print(stderr, "txsync run: it was ended after {:g} s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
       std::fputc('\n', stderr);
       print_sites(result, ends);
     }
     for (const std::string& diagnostic : result.diagnostics)
-      std::fprintf(stderr, "notice: %s\n", observe::printable(diagnostic).c_str());
-    for (const std::string& remark : result.remarks)
-      std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
+      base::print(stderr, "notice: {}\n", observe::printable(diagnostic));
+    for (const std::string& remark : result.remarks) base::print(stderr, "remark: {}\n", observe::printable(remark));
   }
 
   /// With the programs, if threads of several waited.
@@ -236,10 +238,10 @@ class run_verb final : public verb {
     const auto longest = std::max_element(result.sites.begin(), result.sites.end(),
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
     if (longest->max_wait_ns == 0) return;
-    std::fprintf(stderr, "\nlongest wait: %.3f ms, at %s", static_cast<double>(longest->max_wait_ns) / 1e6,
-                 observe::printable(name_with_programs(*longest, several)).c_str());
+    base::print(stderr, "\nlongest wait: {:.3f} ms, at {}", static_cast<double>(longest->max_wait_ns) / 1e6,
+                observe::printable(name_with_programs(*longest, several)));
     if (longest->unfinished_waits != 0)
-      std::fprintf(stderr, " (threads that waited at the end: %u)", longest->unfinished_waits);
+      base::print(stderr, " (threads that waited at the end: {})", longest->unfinished_waits);
     std::fputc('\n', stderr);
     print_failed_waits(result, several);
     // Those with the most waiting come first.
@@ -247,9 +249,9 @@ class run_verb final : public verb {
                                    [](const observe::site_record& site) { return site.slowest.has_value(); });
     if (slow == result.sites.end()) return;
     const observe::slow_thread thread = slow->slowest.value_or(observe::slow_thread{});
-    std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
-                 100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9,
-                 observe::printable(name_with_programs(*slow, several)).c_str());
+    base::print(stderr, "slowest thread: {:.3g} % of the turns of {} threads, {:.3f} s of waiting, at {}\n",
+                100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9,
+                observe::printable(name_with_programs(*slow, several)));
   }
 
   /// Waits that ended without the lock: in programs that hang, or with short deadlines.
@@ -264,8 +266,8 @@ class run_verb final : public verb {
   }
   static void print_failed_waits(const char* how, std::uint64_t waits, std::uint64_t ns, const std::string& site) {
     if (waits == 0) return;
-    std::fprintf(stderr, "waits that %s: %llu, %.3f s in all, at %s\n", how, static_cast<unsigned long long>(waits),
-                 static_cast<double>(ns) / 1e9, observe::printable(site).c_str());
+    base::print(stderr, "waits that {}: {}, {:.3f} s in all, at {}\n", how, waits, static_cast<double>(ns) / 1e9,
+                observe::printable(site));
   }
 
   std::vector<std::string> misplaced_;  // without the dashes: for the help text

@@ -8,10 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/cpu.hpp>
 
 #include "attach/waiting_document.hpp"
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "cli/options.hpp"
@@ -84,14 +87,15 @@ class top_verb final : public verb {
     const char* const end_of_text = interval_->data() + interval_->size();
     const auto [end, error] = std::from_chars(interval_->data(), end_of_text, seconds);
     if (error != std::errc{} || end != end_of_text || !(seconds >= min_interval_s) || seconds > max_interval_s)
-      throw bad_input("--interval: '" + *interval_ + "' is not a number of seconds; allowed: 0.05 to 3600");
+      throw bad_input(fmt::format("--interval: '{}' is not a number of seconds; allowed: 0.05 to 3600", *interval_));
     return seconds;
   }
 
   int checked_process() const {
     std::uint64_t number = 0;
     if (!parse_number(process_, max_process, number) || number == 0)
-      throw bad_input("PID: '" + process_ + "' is not a process number; txsync top without PID lists programs");
+      throw bad_input(
+          fmt::format("PID: '{}' is not a process number; txsync top without PID lists programs", process_));
     return static_cast<int>(number);
   }
 
@@ -104,7 +108,7 @@ class top_verb final : public verb {
     all = {{"mode", "list"}, {"programs", observe::json::array()}};
     for (const attach::running_launch& one : launches) {
       const int shown = one.processes.empty() ? one.launcher : one.processes.front();
-      std::fprintf(with.table, "%10d  %s\n", shown, one.command.c_str());
+      base::print(with.table, "{:10}  {}\n", shown, one.command);
       all["programs"].push_back(
           {{"process", shown}, {"launcher", one.launcher}, {"processes", one.processes}, {"command", one.command}});
     }
@@ -142,7 +146,7 @@ class top_verb final : public verb {
     bool first = true;
     while (sleep_until(earlier.at_ns + interval_ns_)) {
       if (!channel.is_alive()) {
-        std::fprintf(with.table, "the program has ended\n");
+        std::fputs("the program has ended\n", with.table);
         return first ? failed : ok;
       }
       // Names first: a site that is counted later is shown later.
@@ -150,11 +154,11 @@ class top_verb final : public verb {
       attach::channel_counts later = channel.read();
       const std::vector<attach::site_interval> all = attach::intervals_of(sites, earlier, later);
       begin_table(with.table, first);
-      std::fprintf(with.table, "txsync top: %d: %s: %s, the last %.3g s, %u thread%s\n", shown, what.command.c_str(),
-                   time_of_day().c_str(), static_cast<double>(later.at_ns - earlier.at_ns) / 1e9, later.threads,
-                   later.threads == 1 ? "" : "s");
+      const double interval_s = static_cast<double>(later.at_ns - earlier.at_ns) / 1e9;
+      base::print(with.table, "txsync top: {}: {}: {}, the last {:.3g} s, {} thread{}\n", shown, what.command,
+                  time_of_day(), interval_s, later.threads, later.threads == 1 ? "" : "s");
       print_intervals(with.table, all, max_top_rows);
-      into["interval_s"] = static_cast<double>(later.at_ns - earlier.at_ns) / 1e9;
+      into["interval_s"] = interval_s;
       into["sites"] = observe::json::array();
       for (const attach::site_interval& one : all) into["sites"].push_back(attach::interval_json(one));
       earlier = std::move(later);
@@ -169,7 +173,7 @@ class top_verb final : public verb {
       return look_again(with, watched);
     } catch (const attach::refused& error) {
       if (!error.by_system) throw bad_input(error.what());
-      std::fprintf(stderr, "txsync top: %s\n", observe::printable(error.what()).c_str());
+      base::print(stderr, "txsync top: {}\n", observe::printable(error.what()));
       return failed;
     }
   }
@@ -186,7 +190,7 @@ class top_verb final : public verb {
         return first ? failed : ok;
       }
       begin_table(with.table, first);
-      std::fprintf(with.table, "txsync top: %d: %s: %s, ", of.process, program.c_str(), time_of_day().c_str());
+      base::print(with.table, "txsync top: {}: {}: {}, ", of.process, program, time_of_day());
       print_threads(with.table, seen);
       observe::json& into = with.document.more["top"];
       into = attach::waiting_json(seen);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync tune: which locks make a program faster, and is that sure?
+#include <fmt/core.h>
+
 #include <txsync/machine/cpu.hpp>
 
 #include "base/bad_input.hpp"
+#include "base/print.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "cli/options.hpp"
@@ -35,7 +38,7 @@ std::unique_ptr<observe::output> opened(const char* option, const std::optional<
   try {
     return std::make_unique<observe::output>(*file);
   } catch (const observe::output_error& error) {
-    throw bad_input(std::string(option) + ": " + error.what());
+    throw bad_input(fmt::format("{}: {}", option, error.what()));
   }
 }
 
@@ -98,8 +101,8 @@ class tune_verb final : public verb {
                                 : request.machine ? tuned_simulated(request)
                                                   : tuned_program(request);
     if (found.phases.empty() && !found.broken.empty()) {
-      std::fprintf(stderr, "txsync tune: '%s' cannot be measured: %s\n",
-                   observe::printable(request.described.workload).c_str(), found.broken.c_str());
+      base::print(stderr, "txsync tune: '{}' cannot be measured: {}\n", observe::printable(request.described.workload),
+                  found.broken);
     } else {
       print_table(with.table, found, request.described);
     }
@@ -182,22 +185,23 @@ class tune_verb final : public verb {
   /// What was measured, when, and how to use it: the heading of the policy file.
   static std::string heading(const tune::tune_request& request, const tune::outcome& found,
                              const observe::document& document) {
-    std::string text = "Made by txsync tune (" + document.tool.version + ", commit " + document.tool.commit + "), " +
-                       document.started + ".\n";
-    text += "Command: " + report::shell_line(document.command) + "\n";
-    text += "Machine: " +
-            (request.machine ? request.machine->name + ", simulated: " + request.machine->title
-                             : doctor::machine_line(doctor::collect())) +
-            "\n";
-    text += "Measured: " + request.described.metric + ", " + request.described.unit + ". " +
-            tune::verdict_words(found, request.described) + "\n";
+    const std::string machine = request.machine
+                                    ? fmt::format("{}, simulated: {}", request.machine->name, request.machine->title)
+                                    : doctor::machine_line(doctor::collect());
+    std::string text = fmt::format(
+        "Made by txsync tune ({}, commit {}), {}.\n"
+        "Command: {}\n"
+        "Machine: {}\n"
+        "Measured: {}, {}. {}\n",
+        document.tool.version, document.tool.commit, document.started, report::shell_line(document.command), machine,
+        request.described.metric, request.described.unit, tune::verdict_words(found, request.described));
     for (const std::string& warning : request.described.warnings)
-      text += "The verdict may be worth nothing: " + warning + ".\n";
-    if (request.bench) return text + "The best lock of the workload was " + found.best.candidate + ".\n";
-    text += "Use: txsync " +
-            (request.machine ? "sim --machine " + report::shell_line({request.machine_word}) : std::string("run")) +
-            " --policy FILE -- " + report::shell_line(request.command);
-    return text + (request.input ? " < " + report::shell_line({*request.input}) : "") + "\n";
+      text += fmt::format("The verdict may be worth nothing: {}.\n", warning);
+    if (request.bench) return text + fmt::format("The best lock of the workload was {}.\n", found.best.candidate);
+    const std::string verb =
+        request.machine ? "sim --machine " + report::shell_line({request.machine_word}) : std::string("run");
+    return text + fmt::format("Use: txsync {} --policy FILE -- {}{}\n", verb, report::shell_line(request.command),
+                              request.input ? " < " + report::shell_line({*request.input}) : "");
   }
 
   std::string policy_text(const tune::tune_request& request, const tune::outcome& found,
@@ -240,7 +244,7 @@ class tune_verb final : public verb {
   void write_policy(observe::output* file, const std::string& policy) const {
     if (file == nullptr) return;
     if (policy.empty()) {
-      std::fprintf(stderr, "txsync tune: no policy was written\n");
+      std::fputs("txsync tune: no policy was written\n", stderr);
     } else {
       file->write(policy);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/machine_object.hpp"
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::doctor {
 namespace {
 
@@ -96,10 +98,10 @@ json machine_object(const machine_report& report) {
 }
 
 std::string machine_line(const machine_report& report) {
-  std::string line = report.cpu.model_name.empty() ? report.cpu.architecture : report.cpu.model_name;
-  line += ", " + std::to_string(report.topology.allowed) + (report.topology.allowed == 1 ? " CPU, " : " CPUs, ");
-  line += report.system.kernel + ", " + report.system.libc;
-  return line + ", hardware transactions " + (report.trial.capability.attempts ? "work" : "do not work");
+  return fmt::format("{}, {} CPU{}, {}, {}, hardware transactions {}",
+                     report.cpu.model_name.empty() ? report.cpu.architecture : report.cpu.model_name,
+                     report.topology.allowed, report.topology.allowed == 1 ? "" : "s", report.system.kernel,
+                     report.system.libc, report.trial.capability.attempts ? "work" : "do not work");
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::doctor

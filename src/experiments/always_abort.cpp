@@ -6,6 +6,8 @@
 // sections per thread, unfair locks would lose what they gain by being unfair.
 #include <initializer_list>
 
+#include <fmt/core.h>
+
 #include "experiments/experiment.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
@@ -117,8 +119,7 @@ experiment map_bench(const char* letter, const char* words, std::uint64_t keys, 
                      std::uint64_t insert) {
   return {
       .id = std::string("always-abort-map-") + words,
-      .title = "a std::map of " + std::to_string(keys) + " keys under one lock, " + std::to_string((100 - find) / 2) +
-               " % writes",
+      .title = fmt::format("a std::map of {} keys under one lock, {} % writes", keys, (100 - find) / 2),
       .source = std::string("always-abort paper, IV-A 1, Fig 8") + letter,
       .machine = paper_machine,
       .workload = "mapbench",
@@ -158,8 +159,8 @@ experiment memcached(const char* letter, std::uint64_t gets) {
   variants.insert(variants.begin(), {.name = "default", .subject = "posix", .settings = settings});
   variants.push_back({.name = "default-aahtm", .subject = "aahtm_posix", .settings = settings});
   return {
-      .id = "always-abort-cache-get-" + std::to_string(gets),
-      .title = "a cache under two global locks, " + std::to_string(gets) + " % gets",
+      .id = fmt::format("always-abort-cache-get-{}", gets),
+      .title = fmt::format("a cache under two global locks, {} % gets", gets),
       .source = std::string("always-abort paper, IV-A 2, Fig 9") + letter,
       .machine = paper_machine,
       .workload = "cache",

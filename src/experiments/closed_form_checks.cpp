@@ -3,6 +3,8 @@
 // what its model says.
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "experiments/closed_forms.hpp"
 #include "experiments/experiment.hpp"
 
@@ -52,7 +54,7 @@ experiment timer(const char* id, unsigned hertz) {
   const auto every_ns = static_cast<std::uint64_t>(golden * 1e9 / hertz);
   experiment made{
       .id = id,
-      .title = "attempts that a timer of " + std::to_string(hertz) + " Hz ends",
+      .title = fmt::format("attempts that a timer of {} Hz ends", hertz),
       .source = "a periodic interrupt and attempts that begin at any time",
       .machine = "haswell-i7-4770",
       .workload = "lock-array",

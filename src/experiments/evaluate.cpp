@@ -2,7 +2,8 @@
 #include "experiments/evaluate.hpp"
 
 #include <cmath>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::experiments {
 
@@ -178,14 +179,10 @@ std::vector<comparison> compare(const experiment& of, const results& with) {
 }
 
 std::string digits(double value) {
-  char text[32];
   const double size = std::abs(value);
-  if ((size != 0 && size < 0.001) || (size >= 1e7 && (size >= 1e9 || value != std::floor(value)))) {
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-  }
-  std::snprintf(text, sizeof text, "%.*f", size >= 1000 ? 0 : size >= 1 ? 2 : 3, value);
-  std::string made = text;
+  if ((size != 0 && size < 0.001) || (size >= 1e7 && (size >= 1e9 || value != std::floor(value))))
+    return fmt::format("{:.4g}", value);
+  std::string made = fmt::format("{:.{}f}", value, size >= 1000 ? 0 : size >= 1 ? 2 : 3);
   if (made.find('.') == std::string::npos) return made;
   made.erase(made.find_last_not_of('0') + 1);
   if (made.back() == '.') made.pop_back();
@@ -196,7 +193,7 @@ std::string expected_words(const range& of) {
   if (of.low == of.high) return digits(of.low);
   if (!std::isfinite(of.low)) return "at most " + digits(of.high);
   if (!std::isfinite(of.high)) return "at least " + digits(of.low);
-  return digits(of.low) + " to " + digits(of.high);
+  return fmt::format("{} to {}", digits(of.low), digits(of.high));
 }
 
 std::string position_text(const axis& along, std::uint64_t position) {
@@ -210,24 +207,24 @@ std::string words_of(const experiment& of, const fact& one) {
   const std::string what = to_string(one.what.value_or(of.measured));
   const auto place = [&](std::uint64_t position) {
     const std::string text = position_text(of.along, position);
-    return of.along.names.empty() ? " at " + text + " " + of.along.words : " with " + text;
+    return of.along.names.empty() ? fmt::format(" at {} {}", text, of.along.words) : " with " + text;
   };
   const std::string at = of.along.positions.size() > 1 ? place(one.at) : "";
   switch (one.read) {
     case reading::value:
-      return one.variant + at + ": " + what;
+      return fmt::format("{}{}: {}", one.variant, at, what);
     case reading::ratio:
-      return one.variant + at + ": " + what + " over that of " + one.beside +
-             (one.beside_at ? place(*one.beside_at) : "");
+      return fmt::format("{}{}: {} over that of {}{}", one.variant, at, what, one.beside,
+                         one.beside_at ? place(*one.beside_at) : "");
     case reading::gain:
-      return one.variant + at + ": gain in " + what + " over " + one.beside + ", in percent";
+      return fmt::format("{}{}: gain in {} over {}, in percent", one.variant, at, what, one.beside);
     case reading::excess:
-      return one.variant + at + ": " + what + " beyond " + one.beside;
+      return fmt::format("{}{}: {} beyond {}", one.variant, at, what, one.beside);
     case reading::crossing:
-      return one.variant + ": " + of.along.words + " where the " + what + " is " + digits(one.level);
+      return fmt::format("{}: {} where the {} is {}", one.variant, of.along.words, what, digits(one.level));
     case reading::crossing_ratio:
-      return one.variant + ": " + of.along.words + " where the " + what + " is " + digits(one.level) +
-             ", over that of " + one.beside;
+      return fmt::format("{}: {} where the {} is {}, over that of {}", one.variant, of.along.words, what,
+                         digits(one.level), one.beside);
   }
   return {};
 }

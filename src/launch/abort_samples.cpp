@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
@@ -32,19 +34,21 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
   if (!samples) return {};
   if (samples->samples == 0) {
     return {not_known + (samples->lost == 0 ? "no abort was sampled"
-                                            : "all " + std::to_string(samples->lost) + " abort samples were lost")};
+                                            : fmt::format("all {} abort samples were lost", samples->lost))};
   }
   std::vector<std::string> made;
-  const std::string of = " of " + std::to_string(samples->samples + samples->lost) + " abort samples ";
-  if (samples->lost != 0) made.push_back(std::to_string(samples->lost) + of + "were lost: they came too fast");
+  const std::uint64_t all = samples->samples + samples->lost;
+  if (samples->lost != 0)
+    made.push_back(fmt::format("{} of {} abort samples were lost: they came too fast", samples->lost, all));
   if (samples->damaged != 0)
-    made.push_back(std::to_string(samples->damaged) + " damaged records of abort samples were skipped");
+    made.push_back(fmt::format("{} damaged records of abort samples were skipped", samples->damaged));
   if (samples->left_out != 0)
-    made.push_back(std::to_string(samples->left_out) + of + "were left out: there is room for " +
-                   std::to_string(sample_adder::max_places) + " places in the code");
+    made.push_back(fmt::format("{} of {} abort samples were left out: there is room for {} places in the code",
+                               samples->left_out, all, sample_adder::max_places));
   if (samples->unnamed != 0)
-    made.push_back(std::to_string(samples->unnamed) +
-                   " records of started processes and mapped files were left out: samples there have no names");
+    made.push_back(
+        fmt::format("{} records of started processes and mapped files were left out: samples there have no names",
+                    samples->unnamed));
   return made;
 }
 

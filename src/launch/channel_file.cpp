@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -20,6 +19,8 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
+
+#include <fmt/core.h>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/memory.hpp>
@@ -51,11 +52,7 @@ std::string secret_name() {
   if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
     throw std::runtime_error(std::string("the system gave no random bytes: ") + std::strerror(errno));
   std::string name = file_prefix;
-  for (const unsigned char byte : random) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    name += digits;
-  }
+  for (const unsigned char byte : random) name += fmt::format("{:02x}", byte);
   return name;
 }
 
@@ -173,7 +170,7 @@ bool channel_file::make_room(const contents& content, std::uint64_t head_bytes) 
 
 bool channel_file::make_in(const std::string& parent, const contents& content) {
   remove_abandoned(parent);
-  std::string folder = parent + "/" + folder_prefix + std::to_string(getpid()) + "-XXXXXX";
+  std::string folder = fmt::format("{}/{}{}-XXXXXX", parent, folder_prefix, getpid());
   if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
   if (!open_in(folder)) return false;
   const file_size_limit_raised raised;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
@@ -119,9 +121,10 @@ counted_event find_abort_event(const std::string& sources) {
   counted_event event;
   const std::uint64_t precision = number_in(line_of(source / "caps/max_precise"), source / "caps/max_precise");
   if (precision < min_precision)
-    throw no_event("the machine's counters do not record the instruction here (" +
-                   (source / "caps/max_precise").string() + " is " + std::to_string(precision) +
-                   ", needed: 2); a hypervisor may hide this ability");
+    throw no_event(
+        fmt::format("the machine's counters do not record the instruction here ({} is {}, needed: 2); a hypervisor may "
+                    "hide this ability",
+                    (source / "caps/max_precise").string(), precision));
   event.precision = min_precision;
   event.type = static_cast<std::uint32_t>(number_in(line_of(source / "type"), source / "type"));
   put_terms(source, terms, event);

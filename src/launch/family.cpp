@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/file.hpp>
 #include <txsync/machine/thread.hpp>
@@ -25,7 +27,7 @@ constexpr std::uint64_t leave_after_ns = 5'000'000'000;
 /// 0: it has ended in the meantime.
 pid_t parent_of(pid_t process) {
   char buffer[1024];
-  const std::string file = "/proc/" + std::to_string(process) + "/stat";
+  const std::string file = fmt::format("/proc/{}/stat", process);
   const machine::file_result length = machine::read_text(file.c_str(), buffer, sizeof buffer);
   if (!length.ok()) return 0;
   const std::string text(buffer, static_cast<std::size_t>(length.value));

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <tuple>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -98,7 +100,7 @@ unsigned still_counting(const std::string& channel) {
   unsigned count = 0;
   for (const pid_t process : all_processes()) {
     if (process == getpid()) continue;
-    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+    std::ifstream maps(fmt::format("/proc/{}/maps", process));
     for (std::string line; std::getline(maps, line);) {
       if (!line.ends_with(channel)) continue;
       ++count;
@@ -109,7 +111,7 @@ unsigned still_counting(const std::string& channel) {
 }
 
 std::string plural(std::uint64_t count, const char* singular, const char* more) {
-  return std::to_string(count) + " " + (count == 1 ? singular : more);
+  return fmt::format("{} {}", count, count == 1 ? singular : more);
 }
 
 /// A launch under the preloaded library: the channel, the thread that answers in it, and the results.
@@ -173,9 +175,8 @@ class counted_launch {
       into.wait_chains = std::move(chains.waits);
       into.hold_chains = std::move(chains.holds);
       if (chains.left_out != 0) {
-        into.remarks.push_back("of " + plural(chains.left_out, "sum", "sums") +
-                               " of waits have no call chain: there is room for " +
-                               std::to_string(preload::chain_area::max_chains));
+        into.remarks.push_back(fmt::format("of {} of waits have no call chain: there is room for {}",
+                                           plural(chains.left_out, "sum", "sums"), preload::chain_area::max_chains));
       }
     }
     if (!settings_.events) return;
@@ -183,8 +184,8 @@ class counted_launch {
     into.events = std::move(events.events);
     into.events_left_out = events.left_out;
     if (events.left_out != 0) {
-      into.remarks.push_back("the trace has the first " + std::to_string(preload::event_area::max_events) +
-                             " waits and holds; " + std::to_string(events.left_out) + " were left out");
+      into.remarks.push_back(fmt::format("the trace has the first {} waits and holds; {} were left out",
+                                         preload::event_area::max_events, events.left_out));
     }
   }
 
@@ -195,9 +196,9 @@ class counted_launch {
     const bool is_object = most.name.find(" in ") != std::string::npos;
     if (most.all_wait_ns() == 0 || !most.where.empty() || most.module.empty() || is_object) return;
     into.remarks.push_back(
-        most.name + " has no source line: " + fs::path(most.module).filename().string() +
-        " has no debug information here. Build it with -g, or install its debug symbols (Debian: the "
-        "package whose name ends in -dbgsym)");
+        fmt::format("{} has no source line: {} has no debug information here. Build it with -g, or install its debug "
+                    "symbols (Debian: the package whose name ends in -dbgsym)",
+                    most.name, fs::path(most.module).filename().string()));
   }
 
   /// Programs that the program started and that cannot have loaded the library.
@@ -205,18 +206,19 @@ class counted_launch {
     constexpr std::size_t max_named = 8;
     const std::vector<std::string>& all = into.without_library;
     for (std::size_t i = 0; i < std::min(all.size(), max_named); ++i)
-      into.remarks.push_back("a program that the program started could not load " + std::string(library_name) +
-                             ", and was not counted or did not run: " + all[i]);
+      into.remarks.push_back(
+          fmt::format("a program that the program started could not load {}, and was not counted or did not run: {}",
+                      library_name, all[i]));
     if (all.size() > max_named)
-      into.remarks.push_back("so could " + plural(all.size() - max_named, "further program", "further programs") +
-                             " not");
+      into.remarks.push_back(
+          fmt::format("so could {} not", plural(all.size() - max_named, "further program", "further programs")));
   }
 
   void put_remark_on_nothing(result& into) {
     const channel::head& head = channel_.head();
     // relaxed, here and below: the program has ended
     if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
-      into.remarks.push_back("nothing was counted: no process of the program loaded " + std::string(library_name));
+      into.remarks.push_back(fmt::format("nothing was counted: no process of the program loaded {}", library_name));
     } else if (!settings_.policies.any(&policy::packed::counting)) {
       into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
@@ -248,8 +250,9 @@ class counted_launch {
     const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
     if (asked > channel_.blocks()) {
       into.threads_left_out = asked - channel_.blocks();
-      into.remarks.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
-                             " not counted: there is room for " + std::to_string(channel_.blocks()));
+      into.remarks.push_back(fmt::format("{} not counted: there is room for {}",
+                                         plural(asked - channel_.blocks(), "thread was", "threads were"),
+                                         channel_.blocks()));
     }
     into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
     if (into.threads_unknown)
@@ -262,19 +265,20 @@ class counted_launch {
   void put_remarks_on_room(result& into) {
     const channel::head& head = channel_.head();
     if (resolver_.refused() != 0) {
-      into.remarks.push_back(plural(resolver_.refused(), "place", "places") + " beyond the first " +
-                             std::to_string(resolver_.sites().size()) + " sites " +
-                             (resolver_.refused() == 1 ? "was" : "were") + " not counted");
+      into.remarks.push_back(fmt::format("{} beyond the first {} sites {} not counted",
+                                         plural(resolver_.refused(), "place", "places"), resolver_.sites().size(),
+                                         resolver_.refused() == 1 ? "was" : "were"));
     }
     if (const std::uint64_t lost = head.locks_without_room.load(std::memory_order_relaxed); lost != 0) {
       into.remarks.push_back(
-          plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
+          plural(lost, "lock was", "locks were") +
           " not counted and had the default policy: a process remembers 32768 places that create locks");
     }
     const std::uint32_t diagnostics = head.diagnostics_given.load(std::memory_order_relaxed);
     if (diagnostics > channel::head::max_diagnostics) {
-      into.remarks.push_back(plural(diagnostics - channel::head::max_diagnostics, "notice", "notices") +
-                             " beyond the first " + std::to_string(channel::head::max_diagnostics) + " were dropped");
+      into.remarks.push_back(fmt::format("{} beyond the first {} were dropped",
+                                         plural(diagnostics - channel::head::max_diagnostics, "notice", "notices"),
+                                         channel::head::max_diagnostics));
     }
   }
 

@@ -3,9 +3,10 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
+
+#include <fmt/core.h>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
@@ -33,10 +34,8 @@ std::string crowd_words(double wall_s, double own_s, double others_s, unsigned c
   constexpr double min_busy = 0.8;
   const double all_s = wall_s * cpus;
   if (others_s < min_others * all_s || own_s + others_s < min_busy * all_s) return {};
-  char words[128];
-  std::snprintf(words, sizeof words, "other programs had %.2f of the machine's %u CPU%s meanwhile", others_s / wall_s,
-                cpus, cpus == 1 ? "" : "s");
-  return words;
+  return fmt::format("other programs had {:.2f} of the machine's {} CPU{} meanwhile", others_s / wall_s, cpus,
+                     cpus == 1 ? "" : "s");
 }
 
 std::string crowd_words(double wall_s, double own_s, double others_s) {

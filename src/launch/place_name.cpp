@@ -3,37 +3,36 @@
 
 #include <pthread.h>
 
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include <fmt/core.h>
 
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
-std::string hexadecimal(std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "+0x%" PRIx64, number);
-  return text;
-}
-
 std::string last_part(const std::string& path) { return observe::printable(path.substr(path.rfind('/') + 1)); }
+
+/// "libm.so.6+0x1f", for code or data without symbols.
+std::string offset_in(const std::string& path, std::uint64_t offset) {
+  return fmt::format("{}+{:#x}", last_part(path), offset);
+}
 
 /// The target of a link of a process in /proc; empty if the process has ended.
 std::string process_link(std::uint32_t process, const char* which) {
   std::error_code error;
-  const auto target = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/" + which, error);
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/{}", process, which), error);
   return error ? std::string() : target.string();
 }
 
 place_name name_of(const symbols::function_at& function, const std::string& module) {
   place_name named{function.name, {}, module, 0};
   if (function.file.empty() || function.line == 0) {
-    named.name += hexadecimal(function.offset);
+    named.name += fmt::format("+{:#x}", function.offset);
   } else {
-    named.where = function.file + ":" + std::to_string(function.line);
+    named.where = fmt::format("{}:{}", function.file, function.line);
     named.name += "@" + last_part(named.where);
   }
   // Here, so that tables, documents and policy files have the same name.
@@ -97,7 +96,7 @@ place_name place_names::name(const channel::frame_list& where, std::uint32_t pro
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
     const std::vector<symbols::function_at>& functions = around(module_of(path), frame.offset);
-    if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path, i + 1};
+    if (functions.empty()) return {offset_in(path, frame.offset), {}, path, i + 1};
     for (const symbols::function_at& function : functions) {
       if (!is_lock_wrapper(function.name)) {
         place_name named = name_of(function, path);
@@ -119,8 +118,7 @@ std::vector<named_call> place_names::calls(const channel::frame& frame, std::uin
     calls_there.push_back({observe::printable(function.name), observe::printable(function.file), function.line, path,
                            frame.offset, true});
   }
-  if (calls_there.empty())
-    calls_there.push_back({last_part(path) + hexadecimal(frame.offset), {}, 0, path, frame.offset, true});
+  if (calls_there.empty()) calls_there.push_back({offset_in(path, frame.offset), {}, 0, path, frame.offset, true});
   calls_there.back().is_inlined = false;
   return calls_there;
 }
@@ -134,7 +132,7 @@ object_name place_names::name_object(const channel::frame_list& where, std::uint
   object_name named;
   named.name.module = path;
   if (object.name.empty()) {
-    named.name.name = last_part(path) + hexadecimal(frame.offset);
+    named.name.name = offset_in(path, frame.offset);
     in.nameless.insert(frame.offset);
     if (in.nameless.size() <= max_nameless) return named;
     named.name.name = last_part(path) + " (static objects without symbols)";
@@ -148,9 +146,9 @@ object_name place_names::name_object(const channel::frame_list& where, std::uint
     const std::uint64_t begin = frame.offset - object.offset;
     named.same = {begin, begin + object.size, is_array ? size : 1};
   } else if (object.offset != 0) {
-    named.name.name += hexadecimal(object.offset);
+    named.name.name += fmt::format("+{:#x}", object.offset);
   }
-  if (!object.file.empty()) named.name.name += " (" + observe::printable(object.file) + ")";
+  if (!object.file.empty()) named.name.name += fmt::format(" ({})", observe::printable(object.file));
   named.name.name += " in " + last_part(path);
   return named;
 }

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "policy/words.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
@@ -49,12 +51,13 @@ void remark_on_site(std::vector<std::string>& into, const known_site& site, pack
   std::uint32_t follows = policy::followed_parts(site.kind, site.heeded);
   if (site.kind == "rwlock" && whole.rwlock == policy::rwlock_kind::as_mutex) follows |= parts::lock | parts::warm_up;
   if (const std::uint32_t ignored = own.set_bits() & ~follows & ~not_asked; ignored != 0) {
-    into.push_back("the policy sets " + keys_of(ignored) + " of " + site.name + ", whose locks follow " +
-                   (follows == 0 ? "no policy" : "only " + keys_of(follows)));
+    into.push_back(fmt::format("the policy sets {} of {}, whose locks follow {}", keys_of(ignored), site.name,
+                               follows == 0 ? "no policy" : "only " + keys_of(follows)));
   }
   if (own.wants_elision() && (follows & parts::elision) != 0 && stays_in_libc(site.kind, whole)) {
-    into.push_back(site.name + " stays a lock of the C library, which elides nothing: to be elided, it needs " +
-                   (site.kind == "rwlock" ? "rwlock = \"rwlock\"" : "lock = \"mutex\" or another lock of txsync"));
+    into.push_back(
+        fmt::format("{} stays a lock of the C library, which elides nothing: to be elided, it needs {}", site.name,
+                    site.kind == "rwlock" ? "rwlock = \"rwlock\"" : "lock = \"mutex\" or another lock of txsync"));
   }
 }
 
@@ -83,8 +86,8 @@ std::vector<std::string> policy_remarks(const policy::policy_set& policies, cons
     }
   }
   if (!missing.empty()) {
-    made.push_back("the policy names " + std::string(missing.size() == 1 ? "a site" : "sites") +
-                   " of which the program took no lock: " + listed(missing));
+    made.push_back(fmt::format("the policy names {} of which the program took no lock: {}",
+                               missing.size() == 1 ? "a site" : "sites", listed(missing)));
   }
   return made;
 }

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
@@ -52,7 +54,7 @@ void program_input::make_empty() {
   empty_ = base::descriptor(memfd_create("txsync-empty-input", MFD_CLOEXEC));
   const timespec times[2] = {long_ago, long_ago};
   if (empty_.get() >= 0 && futimens(empty_.get(), times) == 0)
-    file_ = opened(("/proc/self/fd/" + std::to_string(empty_.get())).c_str());
+    file_ = opened(fmt::format("/proc/self/fd/{}", empty_.get()).c_str());
 }
 
 bool program_input::was_read_in_vain() const noexcept {

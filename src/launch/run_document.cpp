@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 namespace {
 
@@ -17,7 +19,7 @@ observe::json to_json(const std::vector<blame>& chains) {
     observe::json places = observe::json::array();
     for (const named_call& call : one.calls) {
       frames.push_back(call.name);
-      places.push_back(call.file.empty() ? std::string() : call.file + ":" + std::to_string(call.line));
+      places.push_back(call.file.empty() ? std::string() : fmt::format("{}:{}", call.file, call.line));
     }
     list.push_back({{"frames", std::move(frames)},
                     {"places", std::move(places)},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/core.h>
+
 #include "base/stop_on_signal.hpp"
 #include "measure/describe.hpp"
 #include "measure/measure.hpp"
@@ -57,7 +59,7 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
       std::make_unique<workloads::outcome>(workloads::run_with_shares(run, request.values, plan, one.point.fairness));
   one.sites.end();
   one.point.unpinned = std::max(one.point.unpinned, seen->unpinned);
-  const std::string where = "repetition " + std::to_string(round + 1) + ": ";
+  const std::string where = fmt::format("repetition {}: ", round + 1);
   if (seen->fault != nullptr) {
     one.point.faults.push_back(where + seen->fault);
     one.broken = true;

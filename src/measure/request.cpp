@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/thread.hpp>
 
 #include "base/bad_input.hpp"
@@ -114,8 +116,9 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text, const e
   for (const std::string& word : split(*text)) {
     std::uint64_t value = 0;
     if (!parse_number(word, workloads::max_threads, value) || value == 0) {
-      throw bad_input("--threads: '" + word + "' is not a number of threads; allowed: numbers from 1 to " +
-                      std::to_string(workloads::max_threads) + ", for example 1,2,4");
+      throw bad_input(
+          fmt::format("--threads: '{}' is not a number of threads; allowed: numbers from 1 to {}, for example 1,2,4",
+                      word, workloads::max_threads));
     }
     if (std::find(list.begin(), list.end(), value) != list.end())
       throw bad_input("--threads: " + word + " is given twice");
@@ -178,8 +181,8 @@ void apply_placement(bench_request& request, const std::string& text, const envi
     std::uint64_t socket = 0;
     const unsigned last = on.sockets - 1;
     if (!parse_number(request.placement.substr(request.placement.find('=') + 1), last, socket)) {
-      throw bad_input("--place: '" + text + "' is not a socket of this machine; allowed: socket=0" +
-                      (last == 0 ? std::string() : " to socket=" + std::to_string(last)));
+      throw bad_input(fmt::format("--place: '{}' is not a socket of this machine; allowed: socket=0{}", text,
+                                  last == 0 ? "" : fmt::format(" to socket={}", last)));
     }
     request.plan.placement = machine::placement::socket;
     request.plan.socket = static_cast<unsigned>(socket);

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "launch/place_name.hpp"
 #include "report/flame.hpp"
 #include "report/sections.hpp"
@@ -26,7 +28,7 @@ std::string site_name(const json& chain, const json& document) {
   const json& points = part_of(document, "points");
   const json& sites = points.empty() ? points : part_of(points.front(), "sites");
   const auto index = site->get<std::size_t>();
-  return index < sites.size() ? text_of(sites[index], "name") : "site " + std::to_string(index);
+  return index < sites.size() ? text_of(sites[index], "name") : fmt::format("site {}", index);
 }
 
 std::string module_of(const json& site) {
@@ -82,8 +84,7 @@ std::vector<blamed> by_code(const std::vector<lock_chain>& list) {
 
 std::string rest_of(std::size_t more, double rest, const char* words) {
   if (more == 0) return {};
-  return "<p class=\"note\">" + std::to_string(more) + " further rows: " + duration(rest) + " " + words +
-         " together.</p>\n";
+  return fmt::format("<p class=\"note\">{} further rows: {} {} together.</p>\n", more, duration(rest), words);
 }
 
 /// `who` and `what` are column headings.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "report/text.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::report {
@@ -22,7 +24,7 @@ std::vector<std::string> bounded(std::vector<std::string> frames) {
   const std::size_t left_out = frames.size() - max_levels + 1;
   const auto from = frames.begin() + of_root;
   frames.erase(from, from + static_cast<std::ptrdiff_t>(left_out));
-  frames.insert(frames.begin() + of_root, "… " + std::to_string(left_out) + " calls left out");
+  frames.insert(frames.begin() + of_root, fmt::format("… {} calls left out", left_out));
   return frames;
 }
 

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "report/svg.hpp"
 #include "report/text.hpp"
@@ -39,11 +40,7 @@ struct axis {
     for (int i = 0; i * step <= end * 1.0001; ++i) values.push_back(i * step);
     return values;
   }
-  std::string words(double tick) const {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", decimals, tick);
-    return text;
-  }
+  std::string words(double tick) const { return fmt::format("{:.{}f}", tick, decimals); }
 };
 
 double max_of(const estimate& value) { return std::max({value.value, value.low, value.high}); }
@@ -62,12 +59,11 @@ std::string words_of_value(const bar& item) {
 
 std::string drawn(const bar& item, const bar_layout& at, double top) {
   const double middle = top + row_height / 2;
-  std::string svg = "<g class=\"mark " + item.look + "\"><title>" + escaped(item.hover) + "</title>";
-  svg += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
-         "\"/>";
+  std::string svg = fmt::format(R"(<g class="mark {}"><title>{}</title>)", item.look, escaped(item.hover));
+  svg += fmt::format(R"(<rect class="hit" x="0" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)", top, width, row_height);
   svg += svg_text("label", at.left - 8, middle + 4.5, shortened(item.label, max_label_letters));
-  svg += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
-         px(std::max(0.0, at.x(item.what.value) - at.left)) + "\" height=\"16\"/>";
+  svg += fmt::format(R"(<rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16"/>)", at.left, middle - 8,
+                     std::max(0.0, at.x(item.what.value) - at.left));
   if (item.interval) {
     svg += svg_line("whisker", at.x(item.what.low), middle, at.x(item.what.high), middle);
     svg += svg_line("whisker", at.x(item.what.low), middle - 5, at.x(item.what.low), middle + 5);
@@ -212,7 +208,6 @@ std::string x_axis(const line_chart& chart, const line_layout& at) {
 }
 
 std::string drawn(const line& curve, std::size_t index, const line_layout& at, double label_y) {
-  const std::string look = "s" + std::to_string(index);
   std::string path;
   std::string marks;
   double last_x = at.right;
@@ -222,15 +217,16 @@ std::string drawn(const line& curve, std::size_t index, const line_layout& at, d
     if (!value) continue;
     last_x = at.x(i);
     last_y = at.y(value->value);
-    path += (path.empty() ? "M" : "L") + px(last_x) + " " + px(last_y);
-    marks += "<g class=\"mark\"><title>" + escaped(curve.hover[i]) + "</title>" +
-             svg_line("whisker", last_x, at.y(value->low), last_x, at.y(value->high)) + "<circle cx=\"" + px(last_x) +
-             "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", last_x, last_y);
+    marks += fmt::format(R"(<g class="mark"><title>{}</title>{}<circle cx="{:.1f}" cy="{:.1f}" r="4.5"/></g>)",
+                         escaped(curve.hover[i]),
+                         svg_line("whisker", last_x, at.y(value->low), last_x, at.y(value->high)), last_x, last_y);
   }
-  const std::string connection = curve.connected ? "<path d=\"" + path + "\"/>" : "";
-  return "<g class=\"line " + look + "\">" + connection + marks +
-         svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
-         svg_text("name", at.right + 12, label_y + 4.5, shortened(curve.label, max_label_letters)) + "</g>\n";
+  const std::string connection = curve.connected ? fmt::format(R"(<path d="{}"/>)", path) : "";
+  return fmt::format(R"(<g class="line s{}">{}{}{}{}</g>)"
+                     "\n",
+                     index, connection, marks, svg_line("leader", last_x + 7, last_y, at.right + 8, label_y),
+                     svg_text("name", at.right + 12, label_y + 4.5, shortened(curve.label, max_label_letters)));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -225,8 +227,9 @@ difference checked_difference(const source& before, const source& after) {
   const bool shared =
       std::any_of(all.sites.begin(), all.sites.end(), [](const site_change& one) { return one.before && one.after; });
   if (!is_run(before.document) && all.points.empty() && !shared)
-    throw report_error("'" + before.name + "' and '" + after.name +
-                       "' have nothing in common: no workload with the same parameters, subject and threads");
+    throw report_error(
+        fmt::format("'{}' and '{}' have nothing in common: no workload with the same parameters, subject and threads",
+                    before.name, after.name));
   all.remarks = remarks_on(before, after, all);
   return all;
 }
@@ -266,10 +269,9 @@ std::string points_verdict(const difference& all) {
   std::map<std::string, std::size_t> counts;
   for (const point_change& one : all.points) ++counts[judged(one)];
   const std::size_t single = counts["–"];
-  if (single == all.points.size()) return std::to_string(single) + " measurements, of single values each.";
-  return "Of " + std::to_string(all.points.size() - single) + " measurements " + std::to_string(counts["better"]) +
-         " are better, " + std::to_string(counts["worse"]) + " worse; of " + std::to_string(counts["overlap"]) +
-         " the values overlap.";
+  if (single == all.points.size()) return fmt::format("{} measurements, of single values each.", single);
+  return fmt::format("Of {} measurements {} are better, {} worse; of {} the values overlap.",
+                     all.points.size() - single, counts["better"], counts["worse"], counts["overlap"]);
 }
 
 }  // namespace
@@ -283,8 +285,9 @@ difference compared(const source& before, const source& after) {
 }
 
 report_error not_as_the_schema(const source& before, const source& after, const std::exception& why) {
-  return report_error("'" + before.name + "' or '" + after.name +
-                      "' is not a result document of txsync as docs/result.schema.json has it: " + why.what());
+  return report_error(
+      fmt::format("'{}' or '{}' is not a result document of txsync as docs/result.schema.json has it: {}", before.name,
+                  after.name, why.what()));
 }
 
 double difference::waiting_before() const {
@@ -326,7 +329,7 @@ const char* judged(const point_change& point) {
 
 std::string value_words(const point_change& point, const measured& value) {
   const scale unit = scale_for(value.median, point.unit);
-  return figures(value.median / unit.by) + " " + unit.unit;
+  return fmt::format("{} {}", figures(value.median / unit.by), unit.unit);
 }
 
 std::string verdict_of(const difference& all) {
@@ -336,11 +339,11 @@ std::string verdict_of(const difference& all) {
   if (all.before_s == 0) words = points_verdict(all);
   if (before + after == 0) return words.empty() ? "No thread waited for a lock, before or after." : words;
   const site_change& most = all.sites.front();
-  return words + (words.empty() ? "" : " ") + "Threads waited for locks " + duration(before) + " before, " +
-         duration(after) + " after" + (all.per_second ? " in each second of the run" : "") + " (" +
-         change_words(before, after) + "). Most changed " + most.name + ": " +
-         duration(wait_ns(most.before) / all.divisor_before()) + ", then " +
-         duration(wait_ns(most.after) / all.divisor_after()) + ".";
+  return words + fmt::format("{}Threads waited for locks {} before, {} after{} ({}). Most changed {}: {}, then {}.",
+                             words.empty() ? "" : " ", duration(before), duration(after),
+                             all.per_second ? " in each second of the run" : "", change_words(before, after), most.name,
+                             duration(wait_ns(most.before) / all.divisor_before()),
+                             duration(wait_ns(most.after) / all.divisor_after()));
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -2,6 +2,8 @@
 // The page of a comparison.
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "report/blame.hpp"
 #include "report/difference.hpp"
 #include "report/flame.hpp"
@@ -18,7 +20,7 @@ std::string boxes(const difference& all) {
   std::string html;
   const auto pair = [&](const char* name, double before, double after) {
     if (before + after > 0)
-      html += box(name, duration(after), "before: " + duration(before) + " (" + change_words(before, after) + ")");
+      html += box(name, duration(after), fmt::format("before: {} ({})", duration(before), change_words(before, after)));
   };
   pair("waiting, all threads", all.waiting_before(), all.waiting_after());
   if (all.per_second)
@@ -27,11 +29,12 @@ std::string boxes(const difference& all) {
   pair("length of the run", all.before_s * 1e9, all.after_s * 1e9);
   if (!all.sites.empty()) {
     const auto count = [&](bool before, bool after) {
-      return std::to_string(std::count_if(all.sites.begin(), all.sites.end(), [&](const site_change& one) {
+      return std::count_if(all.sites.begin(), all.sites.end(), [&](const site_change& one) {
         return one.before.has_value() == before && one.after.has_value() == after;
-      }));
+      });
     };
-    html += box("lock sites in both", count(true, true), count(false, true) + " new, " + count(true, false) + " gone");
+    html += box("lock sites in both", std::to_string(count(true, true)),
+                fmt::format("{} new, {} gone", count(false, true), count(true, false)));
   }
   return html.empty() ? html : "<dl class=\"keys\">\n" + html + "</dl>\n";
 }
@@ -63,7 +66,7 @@ std::string points_table(const difference& all) {
                          "class=\"n\">ratio</th><th>after is</th>",
                          rows);
   if (all.points.size() > max_points)
-    html += "<p class=\"note\">" + std::to_string(all.points.size() - max_points) + " further rows are left out.</p>\n";
+    html += fmt::format("<p class=\"note\">{} further rows are left out.</p>\n", all.points.size() - max_points);
   return html +
          "<p class=\"note\">Medians. After is better or worse only where all its values lie beyond all of those "
          "before; "
@@ -81,8 +84,9 @@ std::string sites_table(const difference& all) {
     for (std::size_t line = 0; line < lines.size(); ++line) {
       rows += line + 1 == lines.size() ? "<tr class=\"last\">" : "<tr class=\"more\">";
       if (line == 0) {
-        rows += "<td class=\"w\" rowspan=\"" + std::to_string(lines.size()) + "\">" + escaped(site.name) +
-                (site.where.empty() ? "" : "<br><span class=\"note\">" + escaped(site.where) + "</span>") + "</td>";
+        rows += fmt::format(
+            R"(<td class="w" rowspan="{}">{}{}</td>)", lines.size(), escaped(site.name),
+            site.where.empty() ? "" : fmt::format(R"(<br><span class="note">{}</span>)", escaped(site.where)));
       }
       rows += "<td class=\"l\">" + escaped(lines[line].label) + "</td>";
       for (const std::string& words : lines[line].cells) rows += number_cell(words);
@@ -93,7 +97,7 @@ std::string sites_table(const difference& all) {
   for (const char* one : difference_heads) head += std::string("<th class=\"n\">") + one + "</th>";
   std::string html = "<section>" + heading("Lock sites") + table(head, rows);
   if (all.sites.size() > max_sites)
-    html += "<p class=\"note\">" + std::to_string(all.sites.size() - max_sites) + " further sites changed less.</p>\n";
+    html += fmt::format("<p class=\"note\">{} further sites changed less.</p>\n", all.sites.size() - max_sites);
   return html +
          "<p class=\"note\">The sites whose waiting changed most come first. Sites are the same by their names; where "
          "lines "

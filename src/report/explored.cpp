@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -51,7 +53,7 @@ double schedules_of(const explored_list& list) {
 }
 
 std::string number_words(double count, const char* word) {
-  return grouped(count) + " " + word + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", grouped(count), word, count == 1 ? "" : "s");
 }
 
 std::string tests_counted(const explored_list& list) {
@@ -62,7 +64,7 @@ std::string tests_counted(const explored_list& list) {
 std::string names_of(const explored_list& list) {
   std::string names;
   for (std::size_t i = 0; i < std::min(list.size(), max_names); ++i) names += (i == 0 ? "" : ", ") + list[i].name();
-  return list.size() <= max_names ? names : names + " and " + std::to_string(list.size() - max_names) + " more";
+  return list.size() <= max_names ? names : fmt::format("{} and {} more", names, list.size() - max_names);
 }
 
 /// The part of a complaint before the seed (the key has it, too) and before the threads' positions.
@@ -71,11 +73,10 @@ std::string first_clause(const std::string& complaint) {
 }
 
 std::string failing_words(const explored_list& fail, std::size_t tests) {
-  if (tests > 1)
-    return std::to_string(fail.size()) + " of " + std::to_string(tests) + " tests failed: " + names_of(fail);
+  if (tests > 1) return fmt::format("{} of {} tests failed: {}", fail.size(), tests, names_of(fail));
   const explored& test = fail.front();
-  return test.name() + " fails in schedule " + grouped(test.schedules()) + " (" +
-         first_clause(text_of(*test.told, "complaint")) + ")";
+  return fmt::format("{} fails in schedule {} ({})", test.name(), grouped(test.schedules()),
+                     first_clause(text_of(*test.told, "complaint")));
 }
 
 /// What came out wrong: faults found, seeded faults not found, tests that could not run.
@@ -95,8 +96,8 @@ std::vector<std::string> right_words(const explored_list& all) {
   const explored_list clean = those(all, [](const auto& one) { return !one.seeded(); });
   const explored_list seeded = those(all, [](const auto& one) { return one.seeded(); });
   if (!clean.empty()) {
-    words.push_back("nothing wrong was found in " + tests_counted(clean) + " with " +
-                    number_words(schedules_of(clean), "schedule"));
+    words.push_back(fmt::format("nothing wrong was found in {} with {}", tests_counted(clean),
+                                number_words(schedules_of(clean), "schedule")));
   }
   if (!seeded.empty()) {
     words.push_back(seeded.size() == 1 ? "the fault put into " + seeded.front().name() + " was found"

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/core.h>
+
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
@@ -125,8 +127,9 @@ class drawing {
   void legend() {
     double x = 0;
     for (const change_step& step : steps) {
-      svg_ += std::string("<g class=\"frame ") + step.look + "\"><rect x=\"" + px(x) +
-              "\" y=\"2.0\" width=\"14.0\" height=\"14.0\"/></g>" + svg_text("key", x + 19, 13.5, step.words);
+      svg_ +=
+          fmt::format(R"(<g class="frame {}"><rect x="{:.1f}" y="2.0" width="14.0" height="14.0"/></g>)", step.look, x);
+      svg_ += svg_text("key", x + 19, 13.5, step.words);
       x += 19 + letter_size * width_of(step.words) + 22;
     }
     svg_ += '\n';
@@ -136,13 +139,13 @@ class drawing {
 
   /// The text shown on hover.
   std::string sentence(const call_frame& frame) const {
-    std::string words = frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together"
-                                          : shortened(frame.name, max_name_letters);
-    words += ": ";
+    const std::string words = frame.merged != 0 ? fmt::format("{} narrow frames together", frame.merged)
+                                                : shortened(frame.name, max_name_letters);
     if (!chart_.compares)
-      return words + duration(frame.amount) + " " + chart_.what + ", " + percent(frame.amount / all_) + " of all";
-    return words + duration(frame.before) + " before, " + duration(frame.amount) + " after (" + change_of(frame) +
-           ") " + chart_.what;
+      return fmt::format("{}: {} {}, {} of all", words, duration(frame.amount), chart_.what,
+                         percent(frame.amount / all_));
+    return fmt::format("{}: {} before, {} after ({}) {}", words, duration(frame.before), duration(frame.amount),
+                       change_of(frame), chart_.what);
   }
 
   const char* look_of(const call_frame& frame, std::size_t level) const {
@@ -157,7 +160,7 @@ class drawing {
   }
 
   std::string label_of(const call_frame& frame, double room) const {
-    const std::string name = frame.merged != 0 ? "… " + std::to_string(frame.merged) + " more" : frame.name;
+    const std::string name = frame.merged != 0 ? fmt::format("… {} more", frame.merged) : frame.name;
     if (frame.merged != 0) return width_of(name) <= room ? name : width_of("…") <= room ? "…" : "";
     if (!chart_.compares) return fitted(name, room);
     const std::string change = " " + change_of(frame);
@@ -169,9 +172,10 @@ class drawing {
     const double across = wide * weight_of(frame, chart_.compares) / all_;
     if (across < 0.1) return;
     const double y = top_ + static_cast<double>(levels_ - 1 - level) * level_height;
-    svg_ += "<g class=\"mark frame " + (chart_.compares ? "" : chart_.look + " ") + look_of(frame, level) +
-            "\"><title>" + escaped(sentence(frame)) + "</title><rect x=\"" + px(x) + "\" y=\"" + px(y) + "\" width=\"" +
-            px(across) + "\" height=\"" + px(level_height) + "\"/>";
+    svg_ += fmt::format(
+        R"(<g class="mark frame {}{}"><title>{}</title><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
+        chart_.compares ? "" : chart_.look + " ", look_of(frame, level), escaped(sentence(frame)), x, y, across,
+        level_height);
     const std::string label = label_of(frame, (across - 2 * inset) / letter_size);
     if (!label.empty()) svg_ += svg_text("name", x + inset, y + 13.5, label);
     svg_ += "</g>\n";

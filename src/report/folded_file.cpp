@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/profile_files.hpp"
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
@@ -19,7 +21,7 @@ std::string folded_file(const launch::result& result) {
     if (microseconds == 0) continue;
     for (const launch::named_call& call : one.calls)
       text += (&call == &one.calls.front() ? "" : ";") + frame(call.name);
-    text += " " + std::to_string(microseconds) + "\n";
+    text += fmt::format(" {}\n", microseconds);
   }
   return text;
 }

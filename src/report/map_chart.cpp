@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 #include "report/chart.hpp"
 #include "report/svg.hpp"
@@ -48,12 +49,12 @@ const char* look_of(double part) {
 }
 
 std::string drawn(const map_cell& value, const map_layout& at, double x, double y) {
-  char part[16];
-  std::snprintf(part, sizeof part, "%.2f", value.part);
-  return std::string("<g class=\"mark cell ") + look_of(value.part) + "\"><title>" + escaped(value.hover) +
-         "</title><rect x=\"" + px(x + 1) + "\" y=\"" + px(y + 1) + "\" width=\"" + px(at.cell_width - 2) +
-         "\" height=\"" + px(cell_height - 2) + "\"/>" +
-         svg_text("tick", x + at.cell_width / 2, y + cell_height / 2 + 4.5, part) + "</g>\n";
+  const std::string part = fmt::format("{:.2f}", value.part);
+  return fmt::format(
+      R"(<g class="mark cell {}"><title>{}</title><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>{}</g>)"
+      "\n",
+      look_of(value.part), escaped(value.hover), x + 1, y + 1, at.cell_width - 2, cell_height - 2,
+      svg_text("tick", x + at.cell_width / 2, y + cell_height / 2 + 4.5, part));
 }
 
 std::string drawn(const map_chart::panel& panel, std::size_t number, const map_chart& chart, const map_layout& at) {

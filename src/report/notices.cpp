@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -10,10 +12,10 @@ namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 std::string interval_words(const json& object) {
-  if (number_of(object, "coverage") == 0) return {};
-  return (number_of(object, "coverage") >= 0.95 ? "95 % interval "
-                                                : percent(number_of(object, "coverage")) + " interval ") +
-         figures(number_of(object, "low95"), 3) + " to " + figures(number_of(object, "high95"), 3);
+  const double coverage = number_of(object, "coverage");
+  if (coverage == 0) return {};
+  return fmt::format("{} interval {} to {}", coverage >= 0.95 ? "95 %" : percent(coverage),
+                     figures(number_of(object, "low95"), 3), figures(number_of(object, "high95"), 3));
 }
 
 std::string bytes(double count) {
@@ -30,8 +32,8 @@ std::string bytes(double count) {
 std::string caches(const json& machine) {
   std::string words;
   for (const json& cache : part_of(machine, "caches")) {
-    words += (words.empty() ? "" : "; ") + std::string("L") + text_of(cache, "level") + " " + text_of(cache, "type") +
-             " " + bytes(number_of(cache, "bytes"));
+    words += fmt::format("{}L{} {} {}", words.empty() ? "" : "; ", text_of(cache, "level"), text_of(cache, "type"),
+                         bytes(number_of(cache, "bytes")));
     if (const std::string shared = text_of(cache, "shared_by"); !shared.empty() && shared != "1")
       words += " shared by " + shared;
   }
@@ -48,20 +50,20 @@ std::string measured_box(const json& points) {
     subjects.insert(text_of(point, "subject"));
     threads.insert(number_of(point, "threads"));
   }
-  std::string below = "of " + std::to_string(subjects.size()) + (subjects.size() == 1 ? " subject" : " subjects");
-  if (threads.size() > 1) below += " at " + std::to_string(threads.size()) + " numbers of threads";
-  return box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"), below);
+  std::string below = fmt::format("of {} subject{}", subjects.size(), subjects.size() == 1 ? "" : "s");
+  if (threads.size() > 1) below += fmt::format(" at {} numbers of threads", threads.size());
+  return box("measured", fmt::format("{} run{}", runs, runs == 1 ? "" : "s"), below);
 }
 
 }  // namespace
 
 std::string box(const std::string& name, const std::string& value, const std::string& below) {
-  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) +
-         (below.empty() ? "" : "<small>" + escaped(below) + "</small>") + "</dd></div>\n";
+  return fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>\n", escaped(name), escaped(value),
+                     below.empty() ? "" : fmt::format("<small>{}</small>", escaped(below)));
 }
 
 std::string fact(const std::string& name, const std::string& value) {
-  return value.empty() ? std::string() : "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
+  return value.empty() ? std::string() : fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
 }
 
 std::string key_figures(const json& document) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/report.hpp"
 
+#include <fmt/core.h>
+
 #include <txsync/machine/assert.hpp>
 #include "report/sections.hpp"
 #include "report/style.hpp"
@@ -16,9 +18,8 @@ const char* mood_class(verdict::mood mood) {
 std::string article(const source& from, std::size_t number) {
   const json& document = from.document;
   const verdict summary = verdict_of(document);
-  std::string html =
-      "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(document)) + "</p>\n";
-  html += std::string("<h1 class=\"") + mood_class(summary.how) + "\">" + escaped(summary.words) + "</h1>\n";
+  std::string html = fmt::format("<article id=\"r{}\">\n<p class=\"over\">{}</p>\n<h1 class=\"{}\">{}</h1>\n", number,
+                                 escaped(over_line(document)), mood_class(summary.how), escaped(summary.words));
   html += key_figures(document) + notices_section(document) + claims_section(document) + comparisons_section(document) +
           exploration_section(document) + experiments_section(document) + sweep_section(document) +
           points_section(document) + attempts_section(document) + sites_section(document) + blame_section(document) +
@@ -30,8 +31,8 @@ std::string article(const source& from, std::size_t number) {
 std::string contents(const std::vector<source>& sources) {
   std::string html = "<nav><ol>\n";
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    html += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i].document)) +
-            "</a>: " + escaped(verdict_of(sources[i].document).words) + "</li>\n";
+    html += fmt::format("<li><a href=\"#r{}\">{}</a>: {}</li>\n", i + 1, escaped(over_line(sources[i].document)),
+                        escaped(verdict_of(sources[i].document).words));
   }
   return html + "</ol></nav>\n";
 }
@@ -42,10 +43,10 @@ std::string checked(const source& from, Function&& call) {
   try {
     return call();
   } catch (const json::exception& error) {
-    throw report_error("'" + from.name +
-                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+    throw report_error(fmt::format("'{}' is not a result document of txsync as docs/result.schema.json has it: {}",
+                                   from.name, error.what()));
   } catch (const std::invalid_argument& error) {  // from statistics of impossible values
-    throw report_error("'" + from.name + "' has values that cannot be: " + error.what());
+    throw report_error(fmt::format("'{}' has values that cannot be: {}", from.name, error.what()));
   }
 }
 
@@ -68,7 +69,7 @@ std::string page_around(const std::string& title, const std::string& body) {
          body + "</main>\n<script>" + script + "</script>\n</body>\n</html>\n";
 }
 
-std::string heading(const std::string& words) { return "<h2>" + escaped(words) + "</h2>\n"; }
+std::string heading(const std::string& words) { return fmt::format("<h2>{}</h2>\n", escaped(words)); }
 
 std::string table(const std::string& head, const std::string& rows) {
   return "<div class=\"scroll\"><table><thead><tr>" + head + "</tr></thead><tbody>\n" + rows +
@@ -81,8 +82,8 @@ source read(std::string name, std::string_view text) {
   if (document.is_discarded()) throw report_error(who + "it is not JSON");
   if (!document.is_object() || !document.contains("schema")) throw report_error(who + "it has no member \"schema\"");
   if (document["schema"] != observe::document_schema) {
-    throw report_error(who + "its schema is " + document["schema"].dump() +
-                       "; allowed: " + std::to_string(observe::document_schema));
+    throw report_error(
+        fmt::format("{}its schema is {}; allowed: {}", who, document["schema"].dump(), observe::document_schema));
   }
   for (const auto& [member, right] : {std::pair{"tool", document["tool"].is_object()},
                                       {"command", document["command"].is_array()},

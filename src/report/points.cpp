@@ -2,8 +2,9 @@
 // What was measured: a table and a drawing for each workload with its parameters.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
+
+#include <fmt/core.h>
 
 #include "report/chart.hpp"
 #include "report/sections.hpp"
@@ -107,10 +108,7 @@ std::string fairness_text(const json& point) {
   const json& turns = part_of(point, "thread_operations");
   const auto fewest = part_of(turns, "fewest").get<std::vector<std::uint64_t>>();
   if (fewest.empty()) return {};
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f",
-                observe::fairness(fewest, part_of(turns, "most").get<std::vector<std::uint64_t>>()));
-  return text;
+  return fmt::format("{:.2f}", observe::fairness(fewest, part_of(turns, "most").get<std::vector<std::uint64_t>>()));
 }
 
 /// The median over repetitions of a list in the point; empty if there is none.
@@ -163,11 +161,12 @@ double min_coverage(const std::vector<shown>& list) {
 std::string interval_note(const std::vector<shown>& list) {
   const double least = min_coverage(list);
   if (least == 0) return "A single repetition has no interval.";
-  std::string words = "Intervals: of the median, by order statistics; they cover ";
-  if (least >= 0.95) return words + "at least 95 %.";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", 100 * least);
-  return words + text + " % where repetitions are fewest (6 are needed for 95 %).";
+  if (least >= 0.95) return "Intervals: of the median, by order statistics; they cover at least 95 %.";
+  return fmt::format(
+      "Intervals: of the median, by order statistics; they cover {:.1f} % where repetitions are fewest (6 are needed "
+      "for "
+      "95 %).",
+      100 * least);
 }
 
 std::string points_table(const std::vector<shown>& list, const scale& unit) {
@@ -195,9 +194,9 @@ estimate estimate_of(const shown& measured, const scale& unit) {
 
 std::string hover_of(const shown& measured, const scale& unit) {
   const estimate value = estimate_of(measured, unit);
-  return text_of(*measured.point, "subject") + ", threads: " + text_of(*measured.point, "threads") + ": median " +
-         figures(value.value) + " " + unit.unit + ", interval " + figures(value.low) + " to " + figures(value.high) +
-         ", repetitions: " + std::to_string(measured.rounds);
+  return fmt::format("{}, threads: {}: median {} {}, interval {} to {}, repetitions: {}",
+                     text_of(*measured.point, "subject"), text_of(*measured.point, "threads"), figures(value.value),
+                     unit.unit, figures(value.low), figures(value.high), measured.rounds);
 }
 
 std::string axis_words(const json& point, const scale& unit) {
@@ -252,8 +251,7 @@ std::string lines(const std::vector<shown>& list, const scale& unit, const json&
   std::vector<std::string> names = ranked(list);
   chart.title = text_of(first, "metric") + " of " + text_of(first, "workload") + " over threads";
   if (names.size() > max_lines) {
-    chart.title +=
-        ", the " + std::to_string(max_lines) + " of " + std::to_string(names.size()) + " with the best medians";
+    chart.title += fmt::format(", the {} of {} with the best medians", max_lines, names.size());
     names.resize(max_lines);
   }
   for (const std::string& name : names) {

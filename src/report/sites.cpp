@@ -4,6 +4,8 @@
 #include <iterator>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "observe/commit_counts.hpp"
 #include "observe/document/document.hpp"
 #include "report/chart.hpp"
@@ -118,8 +120,8 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
   if (list.size() > max_rows) {
     double rest = 0;
     for (std::size_t i = max_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
-    html += "<p class=\"note\">" + std::to_string(list.size() - max_rows) + " further sites waited " + duration(rest) +
-            " together.</p>\n";
+    html += fmt::format("<p class=\"note\">{} further sites waited {} together.</p>\n", list.size() - max_rows,
+                        duration(rest));
   }
   return html +
          "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting "
@@ -196,7 +198,7 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   const scale unit = scale_for(waiting_of(*list.front().site), "ns");
   bar_chart chart;
   const std::size_t count = std::min(list.size(), max_bars);
-  chart.title = count < list.size() ? "Waiting by lock site, the " + std::to_string(count) + " sites that wait most"
+  chart.title = count < list.size() ? fmt::format("Waiting by lock site, the {} sites that wait most", count)
                                     : "Waiting by lock site";
   chart.description = "Bars without intervals; the table above holds the same numbers.";
   chart.axis = "time that threads waited, " + unit.unit + ", all threads together";

@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/svg.hpp"
 
-#include <cstdio>
+#include <fmt/core.h>
 
 #include "report/text.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::report {
 
-std::string px(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
 std::string svg_line(const char* look, double x1, double y1, double x2, double y2) {
-  return std::string("<line class=\"") + look + "\" x1=\"" + px(x1) + "\" y1=\"" + px(y1) + "\" x2=\"" + px(x2) +
-         "\" y2=\"" + px(y2) + "\"/>";
+  return fmt::format(R"(<line class="{}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>)", look, x1, y1, x2, y2);
 }
 
 std::string svg_text(const char* look, double x, double y, std::string_view words) {
-  return std::string("<text class=\"") + look + "\" x=\"" + px(x) + "\" y=\"" + px(y) + "\">" + escaped(words) +
-         "</text>";
+  return fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>)", look, x, y, escaped(words));
 }
 
 std::string opened(const std::string& title, const std::string& description, double height, double wide,
                    const char* look) {
-  const std::string with_look = *look == 0 ? "" : std::string(" class=\"") + look + "\"";
-  return "<figure class=\"chart\"><svg role=\"img\"" + with_look + " viewBox=\"0 0 " + px(wide) + " " + px(height) +
-         "\"><title>" + escaped(title) + "</title><desc>" + escaped(description) + "</desc>\n";
+  const std::string with_look = *look == 0 ? "" : fmt::format(R"( class="{}")", look);
+  return fmt::format(
+      R"(<figure class="chart"><svg role="img"{} viewBox="0 0 {:.1f} {:.1f}"><title>{}</title><desc>{}</desc>)"
+      "\n",
+      with_look, wide, height, escaped(title), escaped(description));
 }
 
 std::string closed(const std::string& title) {
-  return "</svg><figcaption>" + escaped(title) + "</figcaption></figure>\n";
+  return fmt::format("</svg><figcaption>{}</figcaption></figure>\n", escaped(title));
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -13,8 +13,7 @@ inline constexpr double width = 720;
 /// Of the widest usual font at 13 px. The page does not know its reader's fonts.
 inline constexpr double letter_width = 7.8;
 
-/// A length or position, with one decimal.
-std::string px(double value);
+// Lengths and positions have one decimal.
 std::string svg_line(const char* look, double x1, double y1, double x2, double y2);
 std::string svg_text(const char* look, double x, double y, std::string_view words);
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "report/chart.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
@@ -168,16 +170,15 @@ std::string section(const sweep& from) {
   const scale unit = scale_for(greatest, text_of(*from.first, "unit"));
   map_chart chart;
   const std::string where = words_among_parameters(*from.first);
-  chart.title = text_of(*from.first, "metric") + " of " + text_of(*from.first, "workload") +
-                (where.empty() ? "" : ", " + where) + ": each as a part of the best, by threads";
+  chart.title = fmt::format("{} of {}{}{}: each as a part of the best, by threads", text_of(*from.first, "metric"),
+                            text_of(*from.first, "workload"), where.empty() ? "" : ", ", where);
   chart.description = "A map of medians; the tables below hold the same numbers.";
   chart.row_words = joined(all.names);
   for (const auto& row : all.rows) chart.rows.push_back(row_label(row));
   for (const double count : all.threads) chart.columns.push_back(grouped(count));
   const std::vector<std::string> shown = subjects_to_show(all);
   if (shown.size() < all.subjects.size()) {
-    chart.title += "; the " + std::to_string(shown.size()) + " of " + std::to_string(all.subjects.size()) +
-                   " that are nearest to it on average";
+    chart.title += fmt::format("; the {} of {} that are nearest to it on average", shown.size(), all.subjects.size());
   }
   for (const std::string& subject : shown) chart.panels.push_back(panel_of(subject, all, unit));
   return drawn(chart);

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 #include "observe/document/printable.hpp"
 
@@ -11,12 +12,6 @@ namespace txsync::TXSYNC_INLINE_BACKEND::report {
 namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-std::string formatted(const char* format, int precision, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, precision, value);
-  return text;
-}
 
 /// The first `count` code points.
 std::string_view head(std::string_view text, std::size_t count) {
@@ -66,8 +61,8 @@ std::string escaped(std::string_view text) {
   return html;
 }
 
-std::string cell(std::string_view text) { return "<td>" + escaped(text) + "</td>"; }
-std::string number_cell(std::string_view text) { return "<td class=\"n\">" + escaped(text) + "</td>"; }
+std::string cell(std::string_view text) { return fmt::format("<td>{}</td>", escaped(text)); }
+std::string number_cell(std::string_view text) { return fmt::format(R"(<td class="n">{}</td>)", escaped(text)); }
 
 std::size_t length(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
@@ -78,19 +73,19 @@ std::string beginning(std::string_view text, std::size_t count) { return std::st
 std::string shortened(std::string_view text, std::size_t most) {
   if (length(text) <= most) return std::string(text);
   const std::size_t kept = most - 1;
-  return std::string(head(text, kept / 2)) + "…" + std::string(tail(text, kept - kept / 2));
+  return fmt::format("{}…{}", head(text, kept / 2), tail(text, kept - kept / 2));
 }
 
 std::string figures(double value, int significant) {
   if (value == 0) return "0";
   if (!std::isfinite(value)) return "–";
   const int before = static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1;
-  if (before > 9 || before < -5) return formatted("%.*e", significant - 1, value);
-  return formatted("%.*f", std::max(0, significant - before), value);
+  if (before > 9 || before < -5) return fmt::format("{:.{}e}", value, significant - 1);
+  return fmt::format("{:.{}f}", value, std::max(0, significant - before));
 }
 
 std::string grouped(double value) {
-  std::string digits = formatted("%.*f", 0, value);
+  std::string digits = fmt::format("{:.0f}", value);
   for (std::size_t at = digits.size(); at > 3; at -= 3) {
     if (digits[at - 4] == '-') break;
     digits.insert(at - 3, ",");
@@ -100,12 +95,12 @@ std::string grouped(double value) {
 
 std::string percent(double part) {
   const double shown = 100 * part;
-  return formatted("%.*f", shown >= 10 || shown == 0 ? 0 : shown >= 1 ? 1 : 2, shown) + " %";
+  return fmt::format("{:.{}f} %", shown, shown >= 10 || shown == 0 ? 0 : shown >= 1 ? 1 : 2);
 }
 
 std::string duration(double nanoseconds, int significant) {
   const scale unit = scale_for(nanoseconds, "ns");
-  return figures(nanoseconds / unit.by, significant) + " " + unit.unit;
+  return fmt::format("{} {}", figures(nanoseconds / unit.by, significant), unit.unit);
 }
 
 scale scale_for(double greatest, const std::string& unit) {
@@ -132,7 +127,7 @@ std::string change_words(double before, double after) {
   if (after == 0) return "gone";
   if (after / before >= 10) return figures(after / before, 3) + " times";
   const double change = std::fabs(100 * (after / before - 1));
-  return (after > before ? "+" : "−") + formatted("%.*f", change >= 10 ? 0 : 1, change) + " %";
+  return fmt::format("{}{:.{}f} %", after > before ? "+" : "−", change, change >= 10 ? 0 : 1);
 }
 
 std::string without_line(std::string_view name) {
@@ -210,8 +205,8 @@ std::string causes_of_aborts(const json& counted) {
   std::string causes;
   const double attempts = number_of(counted, "attempts");
   for (const auto& [cause, count] : part_of(counted, "aborts").items()) {
-    causes +=
-        (causes.empty() ? "" : ", ") + cause + " " + (attempts == 0 ? "–" : percent(count.get<double>() / attempts));
+    causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause,
+                          attempts == 0 ? "–" : percent(count.get<double>() / attempts));
   }
   return causes.empty() ? "none" : causes;
 }

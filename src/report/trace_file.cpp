@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Trace Event Format for ui.perfetto.dev and chrome://tracing: complete events (ph "X") in microseconds.
-#include <cinttypes>
-#include <cstdio>
-
+#include "base/words.hpp"
 #include "report/profile_files.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::report {
@@ -22,12 +20,6 @@ const char* category_of(launch::lock_event::kind kind) {
   return "hold";
 }
 
-std::string address(std::uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, number);
-  return text;
-}
-
 json event_of(const launch::lock_event& one) {
   const std::string category = category_of(one.what);
   return {{"ph", "X"},
@@ -37,7 +29,7 @@ json event_of(const launch::lock_event& one) {
           {"dur", static_cast<double>(one.ns) / 1e3},
           {"pid", one.process},
           {"tid", one.thread},
-          {"args", {{"site", one.site}, {"lock", address(one.object)}}}};
+          {"args", {{"site", one.site}, {"lock", base::hexadecimal(one.object)}}}};
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 using mood = verdict::mood;
 
 std::string plural(std::size_t count, const char* word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
 /// The subjects that failed their own check. This comes first, whatever else was measured.
@@ -47,8 +49,8 @@ class standings {
     std::string text;
     for (const kind& standing_kind : kinds_) {
       if (standing_kind.all == 0) continue;
-      text += (text.empty() ? "" : ", ") + std::to_string(standing_kind.met) + " of " +
-              std::to_string(standing_kind.all) + standing_kind.words;
+      text += fmt::format("{}{} of {}{}", text.empty() ? "" : ", ", standing_kind.met, standing_kind.all,
+                          standing_kind.words);
     }
     return text.empty() || kinds_[0].all != 0 ? text : "none is held out, " + text;
   }
@@ -80,7 +82,7 @@ std::string ids_of(const json& claims, std::string_view outcome) {
   }
   std::string words;
   for (const auto& [id, count] : counts) {
-    words += (words.empty() ? "" : ", ") + id + (count == 1 ? "" : " (" + std::to_string(count) + ")");
+    words += (words.empty() ? "" : ", ") + id + (count == 1 ? "" : fmt::format(" ({})", count));
   }
   return words;
 }
@@ -98,8 +100,8 @@ verdict of_claims(const json& document) {
     holding += holds ? 1 : 0;
     by.add(text_of(claim, "standing"), holds);
   }
-  std::string words = (simulated ? "Simulated: " : "") + std::to_string(holding) + " of " + plural(asking, "claim") +
-                      (holding == 1 ? " holds" : " hold");
+  std::string words = fmt::format("{}{} of {} {}", simulated ? "Simulated: " : "", holding, plural(asking, "claim"),
+                                  holding == 1 ? "holds" : "hold");
   if (const std::string parts = by.words(); !parts.empty()) words += " (" + parts + ")";
   const std::string missed = ids_of(claims, "missed");
   const std::string undecided = ids_of(claims, "undecided");
@@ -126,8 +128,8 @@ std::string of_sites(const json& document) {
   }
   if (worst == nullptr) return {};
   if (all == 0) return "No thread waited for a lock.";
-  return "Threads waited " + duration(all) + " for locks in total, " + percent(most / all) + " of it at " +
-         text_of(*worst, "name") + ".";
+  return fmt::format("Threads waited {} for locks in total, {} of it at {}.", duration(all), percent(most / all),
+                     text_of(*worst, "name"));
 }
 
 struct ranking {
@@ -185,8 +187,8 @@ std::string against_peers(const ranking& ranks) {
   const auto result =
       observe::compare_to_best_peer(ours, peers, lower ? observe::better::lower : observe::better::higher);
   const observe::interval& ratio = result.ratio;
-  return " txsync::mutex was " + ratio_words(ratio.median, ratio.low95, ratio.high95, ratio.coverage) +
-         " times as good as the best of the others, " + std::string(result.peer_name) + ".";
+  return fmt::format(" txsync::mutex was {} times as good as the best of the others, {}.",
+                     ratio_words(ratio.median, ratio.low95, ratio.high95, ratio.coverage), result.peer_name);
 }
 
 std::string of_points(const json& points) {
@@ -194,14 +196,14 @@ std::string of_points(const json& points) {
   if (ranks.best == nullptr) return "Nothing could be measured.";
   const json& best = *ranks.best;
   const scale unit = scale_for(middle_of(best), text_of(best, "unit"));
-  const std::string value = figures(middle_of(best) / unit.by) + " " + unit.unit;
+  const std::string value = fmt::format("{} {}", figures(middle_of(best) / unit.by), unit.unit);
   if (ranks.count == 1) {
-    return text_of(best, "workload") + " with " + text_of(best, "subject") + ": " + text_of(best, "metric") + " " +
-           value + " (median).";
+    return fmt::format("{} with {}: {} {} (median).", text_of(best, "workload"), text_of(best, "subject"),
+                       text_of(best, "metric"), value);
   }
-  return "On " + text_of(best, "workload") + " with " +
-         plural(static_cast<std::size_t>(number_of(best, "threads")), "thread") + ", " + text_of(best, "subject") +
-         " had the best median of " + std::to_string(ranks.count) + ": " + value + "." + against_peers(ranks);
+  return fmt::format("On {} with {}, {} had the best median of {}: {}.{}", text_of(best, "workload"),
+                     plural(static_cast<std::size_t>(number_of(best, "threads")), "thread"), text_of(best, "subject"),
+                     ranks.count, value, against_peers(ranks));
 }
 
 /// How many of the papers' numbers were met. A miss is a result, not a fault.
@@ -220,9 +222,8 @@ std::string of_experiments(const json& lab) {
     }
   }
   const std::string parts = by.words();
-  return "Simulated: of " + plural(hits + misses, "number") + " in " + plural(experiments, "experiment") + " " +
-         std::to_string(hits) + " were hit" + (parts.empty() ? "" : " (" + parts + ")") + " and " +
-         std::to_string(misses) + " missed.";
+  return fmt::format("Simulated: of {} in {} {} were hit{} and {} missed.", plural(hits + misses, "number"),
+                     plural(experiments, "experiment"), hits, parts.empty() ? "" : fmt::format(" ({})", parts), misses);
 }
 
 verdict of_machine(const json& document) {
@@ -243,7 +244,7 @@ std::string interval_name(double coverage) { return coverage >= 0.95 ? "95 % int
 
 std::string ratio_words(double value, double low, double high, double coverage) {
   if (coverage == 0) return figures(value, 3);
-  return figures(value, 3) + " (" + interval_name(coverage) + figures(low, 3) + " to " + figures(high, 3) + ")";
+  return fmt::format("{} ({}{} to {})", figures(value, 3), interval_name(coverage), figures(low, 3), figures(high, 3));
 }
 
 std::string verb_of(const json& document) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "base/words.hpp"
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
@@ -35,7 +37,7 @@ struct data_name {
   std::string object;
   std::uint64_t offset = 0;
 
-  std::string whole() const { return offset == 0 ? object : object + "+" + std::to_string(offset); }
+  std::string whole() const { return offset == 0 ? object : fmt::format("{}+{}", object, offset); }
 };
 
 data_name name_of_data(const symbols::module_symbols& symbols, place_names& names, const sim::data_place& place) {
@@ -46,15 +48,15 @@ data_name name_of_data(const symbols::module_symbols& symbols, place_names& name
       return {std::move(found.name), found.offset};
     }
     case sim::data_kind::heap: {
-      const std::string block = "heap block of " + std::to_string(place.bytes) + " bytes";
+      const std::string block = fmt::format("heap block of {} bytes", place.bytes);
       return {place.whose != 0 ? block + " from " + names.of(place.whose) : block, place.offset};
     }
     case sim::data_kind::mapped:
       return {"mapped memory", 0};
     case sim::data_kind::stack:
-      return {"stack of thread " + std::to_string(place.whose), 0};
+      return {fmt::format("stack of thread {}", place.whose), 0};
     case sim::data_kind::thread_local_data:
-      return {"thread-local data of thread " + std::to_string(place.whose), 0};
+      return {fmt::format("thread-local data of thread {}", place.whose), 0};
     case sim::data_kind::unknown:
       break;
   }

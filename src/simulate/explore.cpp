@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
 #include "base/words.hpp"
 #include "simulate/simulate.hpp"
@@ -143,12 +145,12 @@ schedule_kind parse_kind(const std::string& text) {
   return kind;
 }
 
-std::string schedule_key::text() const { return test + "@" + kind.text() + "@" + std::to_string(seed); }
+std::string schedule_key::text() const { return fmt::format("{}@{}@{}", test, kind.text(), seed); }
 
 std::string unknown_test(const std::string& name, const words& names) {
   const std::string meant = nearest(name, names);
-  return "unknown test '" + name + "'; txsync list tests names them" +
-         (meant.empty() ? "" : " (did you mean '" + meant + "'?)");
+  return fmt::format("unknown test '{}'; txsync list tests names them{}", name,
+                     meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
 }
 
 schedule_key parse_key(const std::string& text) {
@@ -157,7 +159,8 @@ schedule_key parse_key(const std::string& text) {
   schedule_key key;
   if (last == std::string::npos || middle == std::string::npos || middle == last ||
       !parse_number(text.substr(last + 1), std::numeric_limits<std::uint64_t>::max(), key.seed)) {
-    throw bad_input("'" + text + "' is not a key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
+    throw bad_input(
+        fmt::format("'{}' is not a key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it", text));
   }
   key.test = text.substr(0, middle);
   key.kind = parse_kind(text.substr(middle + 1, last - middle - 1));

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
@@ -72,7 +74,7 @@ sim::image_request program_schedules(const program_exploration& what, const sche
 
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path) {
   if (seen.failure.empty() && seen.signal == 0 && seen.status == 0) return "";
-  std::string complaint = "exit status " + std::to_string(seen.status);
+  std::string complaint = fmt::format("exit status {}", seen.status);
   if (!seen.failure.empty() || seen.signal != 0) complaint = complaint_of(seen, path);
   const std::string said = seen.last_message();
   return said.empty() ? complaint : complaint + "; it said: " + said;

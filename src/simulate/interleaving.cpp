@@ -3,6 +3,9 @@
 
 #include <map>
 
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "base/words.hpp"
 #include "symbols/code_place.hpp"
 
@@ -33,13 +36,14 @@ class printer {
 
   void print(const sim::trace_step& step) {
     const std::string call = library_.empty() ? "" : call_of(step);
-    std::string line = "thread " + std::to_string(step.thread) + std::string(1 + 4 * step.thread, ' ');
+    std::string line = fmt::format("thread {}{:{}}", step.thread, "", 1 + 4 * step.thread);
     if (!call.empty() && is_access(step)) {
       line += "in " + call;
     } else {
-      line += sim::name_of(step.what) + data_name(step.address) + "  " + symbols::place_name(symbols_, step.code);
+      line += fmt::format("{}{}  {}", sim::name_of(step.what), data_name(step.address),
+                          symbols::place_name(symbols_, step.code));
     }
-    if (line != before_) std::fprintf(out_, "%s\n", line.c_str());
+    if (line != before_) base::print(out_, "{}\n", line);
     before_ = std::move(line);
   }
 
@@ -50,7 +54,7 @@ class printer {
     if (object.name.empty()) return " " + hexadecimal(address);
     // For a static object in a template's function, which the place already names: only its own name.
     if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);
-    return " " + object.name + (object.offset != 0 ? "+" + std::to_string(object.offset) : "");
+    return object.offset == 0 ? " " + object.name : fmt::format(" {}+{}", object.name, object.offset);
   }
   /// The library's function that the thread has called; empty if it is in the program's own code.
   std::string call_of(const sim::trace_step& step) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "simulate/lab.hpp"
 #include "simulate/simulate.hpp"
 
@@ -128,9 +130,9 @@ class experiment_writer {
       if (row.of->answers.empty() || !row.simulated || !std::isfinite(*row.simulated)) continue;
       observe::claim made;
       made.id = row.of->answers;
-      made.words = of_.id + ": " + words_of(of_, *row.of) + ", simulated on " + of_.machine + "; the " +
-                   paper_word(row) + " has " + experiments::expected_words(row.of->expected) + " (" + row.of->source +
-                   ")";
+      made.words =
+          fmt::format("{}: {}, simulated on {}; the {} has {} ({})", of_.id, words_of(of_, *row.of), of_.machine,
+                      paper_word(row), experiments::expected_words(row.of->expected), row.of->source);
       made.value = *row.simulated;
       made.outcome = observe::judge(row.how == experiments::verdict::hit);
       made.standing = to_string(row.of->how);
@@ -145,8 +147,8 @@ class experiment_writer {
     const bool has_low = std::isfinite(wanted.low);
     into.goal = has_low ? wanted.low : wanted.high;
     if (wanted.low == wanted.high) {
-      into.rule = row.in_points ? "within " + experiments::digits(of_.allowed.points) + " points of the goal"
-                                : "within " + experiments::digits(of_.allowed.percent) + " % of the goal";
+      into.rule = row.in_points ? fmt::format("within {} points of the goal", experiments::digits(of_.allowed.points))
+                                : fmt::format("within {} % of the goal", experiments::digits(of_.allowed.percent));
     } else if (has_low && std::isfinite(wanted.high)) {
       into.rule = "goal <= value <= " + experiments::digits(wanted.high);
     } else {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync lab` for experiments that have a whole program: one process of it for each point and seed.
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/assert.hpp>
 
+#include "base/print.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "experiments/driver_output.hpp"
@@ -113,8 +115,8 @@ class program_curve {
       add_seeds(made);
     } catch (const std::runtime_error& error) {
       if (stop_on_signal::asked()) return std::nullopt;
-      made.faults.push_back(curve_.name + ", " + std::to_string(made.threads) +
-                            " threads: " + symbols::with_places(symbols_, error.what()));
+      made.faults.push_back(
+          fmt::format("{}, {} threads: {}", curve_.name, made.threads, symbols::with_places(symbols_, error.what())));
     }
     return made;
   }
@@ -144,7 +146,7 @@ class program_curve {
                                              .seed = one.seed,
                                              .locks = curve_.locks});
     if (seen.status != 0) {
-      throw sim::image_error("exit status " + std::to_string(seen.status) + ": " + seen.last_message());
+      throw sim::image_error(fmt::format("exit status {}: {}", seen.status, seen.last_message()));
     }
     result = whole_file(folder.path() + "/result");
     return seen;
@@ -170,9 +172,7 @@ class program_curve {
       subtract(*point.attempts, *set_up_);
       point.cycles.reset();  // they are those of the whole program
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-    point.end_hash = text;
+    point.end_hash = fmt::format("{:016x}", hash);
   }
 
   /// The attempts of runs without operations, one for each seed.
@@ -207,13 +207,13 @@ std::string folder_of_programs() {
 std::string complaint_of_programs(const experiment& of, const std::string& folder) {
   if (!of.whole_program) return {};
   const experiments::program& whole = *of.whole_program;
-  const std::string advice = "; " + whole.built_by + " builds it, and --programs names the folder";
+  const std::string advice = fmt::format("; {} builds it, and --programs names the folder", whole.built_by);
   for (const variant& curve : of.variants) {
     const std::string file = file_of(whole, curve, folder);
     std::error_code error;
-    if (!std::filesystem::exists(file, error)) return std::string("there is no ").append(file).append(advice);
+    if (!std::filesystem::exists(file, error)) return fmt::format("there is no {}{}", file, advice);
     const std::string complaint = sim::complaint_of_program(file);
-    if (!complaint.empty()) return std::string(file).append(" ").append(complaint).append(advice);
+    if (!complaint.empty()) return fmt::format("{} {}{}", file, complaint, advice);
   }
   return {};
 }
@@ -224,7 +224,7 @@ lab_result run_program_experiment(const experiment& of, const std::string& folde
   const sim::machine machine = machine_of(of);
   lab_result made{&of, machine, experiments::results(of, machine.model.core_mhz), {}, {}};
   for (std::size_t curve = 0; curve < of.variants.size() && !made.interrupted; ++curve) {
-    std::fprintf(stderr, "txsync lab: %s, %s\n", of.id.c_str(), of.variants[curve].name.c_str());
+    base::print(stderr, "txsync lab: {}, {}\n", of.id, of.variants[curve].name);
     program_curve runs(of, of.variants[curve], folder, seed, machine);
     for (std::size_t place = 0; place < of.along.positions.size(); ++place) {
       std::optional<observe::point> point = runs.measure(place);

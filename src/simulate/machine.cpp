@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machine, as users name it and as documents describe it.
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
 #include "simulate/simulate.hpp"
 
@@ -9,7 +11,9 @@ sim::machine checked_machine(const std::optional<std::string>& word) {
   try {
     std::string names;
     for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
-    if (!word) throw base::bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
+    if (!word) {
+      throw base::bad_input(fmt::format("--machine is missing; allowed: {}, or a machine file (./NAME.toml)", names));
+    }
     return sim::load_machine(*word);
   } catch (const sim::machine_error& error) {
     throw base::bad_input(error.what());

@@ -4,6 +4,9 @@
 #include <csignal>
 #include <cstring>
 
+#include <fmt/core.h>
+
+#include "base/print.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "launch/executable.hpp"
@@ -57,8 +60,8 @@ sim::image_request image_request_of(const program_request& request, const std::s
 }
 
 std::string end_of(const sim::image_result& seen) {
-  if (seen.signal == 0) return "exit status " + std::to_string(seen.status);
-  return "ended by signal " + std::to_string(seen.signal) + " (" + strsignal(seen.signal) + ")";
+  if (seen.signal == 0) return fmt::format("exit status {}", seen.status);
+  return fmt::format("ended by signal {} ({})", seen.signal, strsignal(seen.signal));
 }
 
 bool asks_for_attempts(const policy::policy_set& policies) {
@@ -98,21 +101,21 @@ void add_run(observe::point& point, const sim::image_result& seen, const program
 void print(const program_request& request, const observe::point& point, const sim::image_result& seen) {
   const std::string& name = request.command.front();
   for (const std::string& fault : point.faults) {
-    std::fprintf(stderr, "\ntxsync sim: %s: %s\n", name.c_str(), fault.c_str());
+    base::print(stderr, "\ntxsync sim: {}: {}\n", name, fault);
   }
   if (!point.values.empty()) {
-    std::fprintf(stderr,
-                 "\ntxsync sim: %s: %.6g ms simulated on %s, %s; %llu accesses to memory, up to %u thread%s at a time, "
-                 "end hash %s\n",
-                 name.c_str(), point.values.front() * 1e3, request.machine.name.c_str(), end_of(seen).c_str(),
-                 static_cast<unsigned long long>(seen.number(sim::number_record::accesses)), point.threads,
-                 point.threads == 1 ? "" : "s", point.end_hash.c_str());
+    base::print(stderr,
+                "\ntxsync sim: {}: {:.6g} ms simulated on {}, {}; {} accesses to memory, up to {} thread{} at a time, "
+                "end hash {}\n",
+                name, point.values.front() * 1e3, request.machine.name, end_of(seen),
+                seen.number(sim::number_record::accesses), point.threads, point.threads == 1 ? "" : "s",
+                point.end_hash);
     measure::bench_result result;
     result.points = {point};
     print_attempts(stderr, result);
     print_abort_places(stderr, result);
   }
-  std::fprintf(stderr, "repeat it by: %s\n", point.key.c_str());
+  base::print(stderr, "repeat it by: {}\n", point.key);
 }
 
 }  // namespace
@@ -129,7 +132,7 @@ int run_program(observe::document& into, const program_request& request) {
   try {
     path = simulated_program(request.command);
   } catch (const launch::cannot_start& error) {
-    std::fprintf(stderr, "txsync sim: %s\n", error.what());
+    base::print(stderr, "txsync sim: {}\n", error.what());
     return error.status;
   }
   const stop_on_signal guard;
@@ -139,7 +142,7 @@ int run_program(observe::document& into, const program_request& request) {
     seen = sim::run_image(image_request_of(request, path));
   } catch (const sim::image_error& error) {
     into.interrupted = stop_on_signal::asked();
-    std::fprintf(stderr, "txsync sim: %s\n", symbols::with_places(symbols::module_symbols(path), error.what()).c_str());
+    base::print(stderr, "txsync sim: {}\n", symbols::with_places(symbols::module_symbols(path), error.what()));
     return into.interrupted ? failed : not_runnable;
   }
   const symbols::module_symbols symbols(path);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync sim`: one process of the workloads' image for each cell and repetition.
 #include "simulate/simulate.hpp"
+
+#include <fmt/core.h>
+
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "measure/describe.hpp"
@@ -112,8 +115,8 @@ class simulation {
         }
       } catch (const sim::image_error& error) {
         if (stop_on_signal::asked()) break;
-        point.faults.push_back("repetition " + std::to_string(round + 1) + ": " +
-                               symbols::with_places(symbols_, error.what()) + again(lock, threads, seed));
+        point.faults.push_back(fmt::format("repetition {}: {}{}", round + 1,
+                                           symbols::with_places(symbols_, error.what()), again(lock, threads, seed)));
         break;
       }
     }
@@ -130,7 +133,7 @@ class simulation {
     const std::uint64_t elapsed = seen.program_number(sim::program_record::elapsed_ns);
     if (seen.status != 0 || elapsed == 0) {
       std::string said = seen.messages.substr(0, seen.messages.find('\n'));
-      if (said.empty()) said = "the image answered " + std::to_string(seen.status);
+      if (said.empty()) said = fmt::format("the image answered {}", seen.status);
       point.faults.push_back(std::move(said));
       return false;
     }

@@ -2,9 +2,9 @@
 #include "symbols/code_place.hpp"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <string_view>
+
+#include <fmt/core.h>
 
 #include "base/words.hpp"
 
@@ -19,7 +19,7 @@ std::string with_line(function_at function) {
   if (function.line == 0) return function.name;
   const std::size_t folder = function.file.rfind('/');
   const std::string file = folder == std::string::npos ? function.file : function.file.substr(folder + 1);
-  return function.name + " (" + file + ":" + std::to_string(function.line) + ")";
+  return fmt::format("{} ({}:{})", function.name, file, function.line);
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 
+#include <fmt/core.h>
+
+#include "base/words.hpp"
 #include "symbols/code_scopes.hpp"
 #include "symbols/symbol_table.hpp"
 
@@ -220,9 +221,8 @@ static_object module_symbols::static_object_at(std::uint64_t address) const {
     return object;
   }
   // Two functions' own objects, or two files with one name: only their addresses distinguish them.
-  char text[32];
-  std::snprintf(text, sizeof text, "%s0x%" PRIx64, symbol->file != nullptr ? ", " : "", symbol->begin);
-  object.file = (symbol->file != nullptr ? symbol->file : "") + std::string(text);
+  object.file = symbol->file != nullptr ? fmt::format("{}, {:#x}", symbol->file, symbol->begin)
+                                        : base::hexadecimal(symbol->begin);
   return object;
 }
 

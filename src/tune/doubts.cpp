@@ -2,9 +2,10 @@
 #include "tune/doubts.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "observe/statistics.hpp"
 
@@ -64,8 +65,6 @@ std::size_t hash_of(std::vector<std::string> lines) {
   return std::hash<std::string>()(text);
 }
 
-std::string runs(unsigned count) { return std::to_string(count) + (count == 1 ? " run" : " runs"); }
-
 }  // namespace
 
 doubts::doubts(std::string reference, bool has_metric) : reference_(std::move(reference)), has_metric_(has_metric) {}
@@ -114,12 +113,10 @@ void doubts::put_short(std::vector<std::string>& list) const {
   if (reference_seconds_.empty()) return;
   const double median = observe::summarize(reference_seconds_).median;
   if (median >= short_run_seconds) return;
-  char words[160];
-  std::snprintf(words, sizeof words,
-                "a run takes %.2g ms, and much of it is the process's start and end: give it more work, tenths of a "
-                "second or more",
-                1000 * median);
-  list.emplace_back(words);
+  list.push_back(
+      fmt::format("a run takes {:.2g} ms, and much of it is the process's start and end: give it more work, tenths of "
+                  "a second or more",
+                  1000 * median));
 }
 
 /// The most frequent status is the usual one.
@@ -136,26 +133,33 @@ void doubts::put_statuses(std::vector<std::string>& list) const {
   std::string words;
   for (const auto& [status, by_configuration] : statuses_) {
     if (status == usual->first) continue;
-    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_configuration)) +
-             ", the first of '" + by_configuration.begin()->first + "'";
+    const unsigned runs = all_of(by_configuration);
+    words += fmt::format("{}{} in {} run{}, the first of '{}'", words.empty() ? "" : "; ", status, runs,
+                         runs == 1 ? "" : "s", by_configuration.begin()->first);
   }
-  list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
-                 " in all others. Not all runs did the same work, or a policy breaks the program");
+  list.push_back(
+      fmt::format("the program's exit status differs from run to run: {}; {} in all others. Not all runs did the same "
+                  "work, or a policy breaks the program",
+                  words, usual->first));
 }
 
 /// If the runs of the reference already differ, policies are not the reason.
 void doubts::put_outputs(std::vector<std::string>& list) const {
   const std::string other_words = other_output(&digest::words);
   if (!other_words.empty()) {
-    list.push_back("the program's output differs, and not only in its numbers, " + other_words +
-                   ": runs that do not do the same work do not compare");
+    list.push_back(
+        fmt::format("the program's output differs, and not only in its numbers, {}: runs that do not do the same work "
+                    "do not compare",
+                    other_words));
     return;
   }
   if (has_metric_) return;
   const std::string other_numbers = other_output(&digest::whole);
   if (!other_numbers.empty())
-    list.push_back("numbers in the program's output differ " + other_numbers +
-                   ": if they are not times, the runs do not do the same work and do not compare");
+    list.push_back(fmt::format(
+        "numbers in the program's output differ {}: if they are not times, the runs do not do the same work "
+        "and do not compare",
+        other_numbers));
 }
 
 /// "from run to run", "between 'unmodified' and 'ticket'"; empty if all are the same.
@@ -170,7 +174,7 @@ std::string doubts::other_output(std::size_t digest::* part) const {
   const std::set<std::size_t> usual = distinct(reference->second);
   if (usual.size() > 1) return "from run to run";
   for (const auto& [name, seen] : outputs_)
-    if (distinct(seen) != usual) return "between '" + reference_ + "' and '" + name + "'";
+    if (distinct(seen) != usual) return fmt::format("between '{}' and '{}'", reference_, name);
   return {};
 }
 

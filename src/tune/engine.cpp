@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
@@ -132,8 +134,8 @@ class tuner {
     for (const arm& one : record.arms) put_refusal(one);
     const arm& reference = record.arms.front();
     if (reference.status == arm_status::failed && !world_.stop()) {
-      result_.broken = "'" + name_of(reference.config) + "' ran before, but failed in round " +
-                       std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
+      result_.broken = fmt::format("'{}' ran before, but failed in round {} of the phase '{}': {}",
+                                   name_of(reference.config), reference.ended_in, record.name, reference.reason);
     }
     return record;
   }

@@ -2,8 +2,9 @@
 #include "tune/fairness.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
+
+#include <fmt/core.h>
 
 #include "observe/statistics.hpp"
 
@@ -57,23 +58,7 @@ void put_share(const site_record& site, const site_record& same, const measured&
 }
 
 std::string duration(double ns) {
-  char text[32];
-  if (ns >= 1e9) {
-    std::snprintf(text, sizeof text, "%.3g s", ns / 1e9);
-  } else {
-    std::snprintf(text, sizeof text, "%.3g ms", ns / 1e6);
-  }
-  return text;
-}
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g %%", 100 * share);
-  return text;
-}
-
-std::string in_rounds(std::size_t count, std::size_t all) {
-  return " in " + std::to_string(count) + " of " + std::to_string(all) + " rounds: ";
+  return ns >= 1e9 ? fmt::format("{:.3g} s", ns / 1e9) : fmt::format("{:.3g} ms", ns / 1e6);
 }
 
 /// The median of a number over the rounds that `chosen` selects.
@@ -130,18 +115,19 @@ std::string fairness_record::reason() const {
   };
   std::string words;
   if (const std::size_t bad = count(waits); bad != 0) {
-    words = "a thread waited too long" + in_rounds(bad, rounds.size()) +
-            duration(median(rounds, waits, [](const auto& one) { return one.max_wait_ns; })) + " at " +
-            usual_site(rounds, waits, &round_fairness::wait_site) + ", " +
-            duration(median(rounds, waits, [](const auto& one) { return one.reference_max_wait_ns; })) +
-            " under what you have";
+    words = fmt::format("a thread waited too long in {} of {} rounds: {} at {}, {} under what you have", bad,
+                        rounds.size(), duration(median(rounds, waits, [](const auto& one) { return one.max_wait_ns; })),
+                        usual_site(rounds, waits, &round_fairness::wait_site),
+                        duration(median(rounds, waits, [](const auto& one) { return one.reference_max_wait_ns; })));
   }
   if (const std::size_t bad = count(starves); bad != 0) {
-    words +=
-        (words.empty() ? "" : "; ") + std::string("the slowest thread got under half of its share") +
-        in_rounds(bad, rounds.size()) + percent(median(rounds, starves, [](const auto& one) { return one.share; })) +
-        " of the turns at " + usual_site(rounds, starves, &round_fairness::share_site) + ", " +
-        percent(median(rounds, starves, [](const auto& one) { return one.reference_share; })) + " under what you have";
+    words += fmt::format(
+        "{}the slowest thread got under half of its share in {} of {} rounds: {:.2g} % of the turns at {}, {:.2g} % "
+        "under what you have",
+        words.empty() ? "" : "; ", bad, rounds.size(),
+        100 * median(rounds, starves, [](const auto& one) { return one.share; }),
+        usual_site(rounds, starves, &round_fairness::share_site),
+        100 * median(rounds, starves, [](const auto& one) { return one.reference_share; }));
   }
   return words;
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
@@ -18,10 +20,11 @@ std::regex compiled(const std::string& text) {
   try {
     std::regex regex(text, std::regex::ECMAScript);
     if (regex.mark_count() == 1) return regex;
-    throw metric_error("'" + text + "' has " + std::to_string(regex.mark_count()) +
-                       " capture groups; allowed: exactly one, around the number, for example 'rate: ([0-9.]+)'");
+    throw metric_error(fmt::format(
+        "'{}' has {} capture groups; allowed: exactly one, around the number, for example 'rate: ([0-9.]+)'", text,
+        regex.mark_count()));
   } catch (const std::regex_error& error) {
-    throw metric_error("'" + text + "' is not a regular expression: " + error.what());
+    throw metric_error(fmt::format("'{}' is not a regular expression: {}", text, error.what()));
   }
 }
 
@@ -67,9 +70,9 @@ metric::found metric::in(std::string_view output) const {
     return !group.empty();
   });
   if (group.empty()) {
-    result.failure = "the output has no line that matches '" + text_ + "'; " + last_lines(output);
+    result.failure = fmt::format("the output has no line that matches '{}'; {}", text_, last_lines(output));
   } else if (!number(group, result.value)) {
-    result.failure = "'" + group + "', which '" + text_ + "' found in the output, is not a number from 0 up";
+    result.failure = fmt::format("'{}', which '{}' found in the output, is not a number from 0 up", group, text_);
   }
   return result;
 }

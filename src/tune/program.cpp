@@ -2,22 +2,13 @@
 #include "tune/program.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "launch/program_input.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
-namespace {
-
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g s", seconds);
-  return text;
-}
-
-}  // namespace
-
 program_trial::program_trial(std::vector<std::string> command, std::optional<metric> number,
                              const std::vector<std::string>& candidates, std::optional<std::string> input)
     : command_(std::move(command)),
@@ -62,22 +53,24 @@ measured program_trial::judged(const launch::result& ended) const {
   result.seconds = ended.wall_s;
   result.value = ended.wall_s;
   if (ended.timed_out) {
-    result.failure = "it took too long and was ended after " + seconds_text(ended.wall_s);
+    result.failure = fmt::format("it took too long and was ended after {:.3g} s", ended.wall_s);
     const auto longest = std::max_element(ended.sites.begin(), ended.sites.end(),
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
     if (longest != ended.sites.end() && longest->max_wait_ns > max_wait_ns) {
-      result.failure +=
-          "; a thread waited " + seconds_text(static_cast<double>(longest->max_wait_ns) / 1e9) + " at " + longest->name;
+      result.failure += fmt::format("; a thread waited {:.3g} s at {}", static_cast<double>(longest->max_wait_ns) / 1e9,
+                                    longest->name);
     }
   } else if (ended.exit_status != 0) {
-    result.failure = ended.exit_status > 128 ? "it was ended by signal " + std::to_string(ended.exit_status - 128)
-                                             : "its exit status was " + std::to_string(ended.exit_status);
+    result.failure = ended.exit_status > 128 ? fmt::format("it was ended by signal {}", ended.exit_status - 128)
+                                             : fmt::format("its exit status was {}", ended.exit_status);
     result.failure += "; " + last_lines(ended.output);
     if (!ended.without_library.empty())
       result.failure += "; a program that it started cannot load the library: " + ended.without_library.front();
   } else if (const char* const left = ended.read_in_vain ? launch::input_left_over() : nullptr; left != nullptr) {
-    result.failure = std::string("it reads its standard input, which is ") + left +
-                     " that not every run can read; give it as a file: --input FILE (/dev/null: nothing)";
+    result.failure = fmt::format(
+        "it reads its standard input, which is {} that not every run can read; give it as a file: --input FILE "
+        "(/dev/null: nothing)",
+        left);
   } else if (number_) {
     metric::found number = number_->in(ended.output);
     result.value = number.value;

@@ -2,24 +2,13 @@
 #include "tune/record.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
 
 using observe::json;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-std::string interval_words(const observe::interval& interval) {
-  char coverage[32];
-  std::snprintf(coverage, sizeof coverage, "%.3g %%", interval.coverage >= 0.95 ? 95.0 : 100 * interval.coverage);
-  return std::string(coverage) + " interval " + number(interval.low95) + " to " + number(interval.high95);
-}
 
 std::string chosen_word(const std::string& phase, const outcome& result) {
   if (phase == "proof") return result.proven ? "proven better" : "not proven better";
@@ -27,10 +16,10 @@ std::string chosen_word(const std::string& phase, const outcome& result) {
 }
 
 std::string status_of(const table_row& row, const outcome& result) {
-  const std::string round = std::to_string(row.arm->ended_in);
-  if (row.arm->status == arm_status::failed) return "failed in round " + round + ": " + row.arm->reason;
-  if (row.arm->status == arm_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
-  if (row.arm->status == arm_status::refused) return "refused in round " + round + ": " + row.arm->reason;
+  const unsigned round = row.arm->ended_in;
+  if (row.arm->status == arm_status::failed) return fmt::format("failed in round {}: {}", round, row.arm->reason);
+  if (row.arm->status == arm_status::dropped) return fmt::format("dropped in round {}: worse with p < 0.05", round);
+  if (row.arm->status == arm_status::refused) return fmt::format("refused in round {}: {}", round, row.arm->reason);
   if (row.winner) return chosen_word(row.phase, result);
   if (row.reference) {
     const bool is_about_sites =
@@ -84,7 +73,7 @@ observe::point point_of(const table_row& row, const described& tuned) {
   point.way = tuned.way;
   point.values = row.arm->values;
   if (row.arm->status == arm_status::failed)
-    point.faults.push_back("round " + std::to_string(row.arm->ended_in) + ": " + row.arm->reason);
+    point.faults.push_back(fmt::format("round {}: {}", row.arm->ended_in, row.arm->reason));
   for (const site_seen& site : row.arm->sites) point.sites.push_back(site.counted);
   return point;
 }
@@ -154,23 +143,25 @@ std::vector<table_row> table_of(const outcome& result, observe::better way) {
 
 std::string verdict_words(const outcome& result, const described& tuned) {
   const std::string best = "'" + name_of(result.best) + "'";
-  if (!result.broken.empty()) return "Nothing can be said: " + result.broken + ".";
-  if (result.proven) {
-    return best + " is " + number(result.gain.median) + " times as " + tuned.better_word + " as what you have (" +
-           interval_words(result.gain) + ", " + std::to_string(result.proof_rounds) + " rounds).";
-  }
+  const observe::interval& gain = result.gain;
+  const std::string times = fmt::format("{:.3g} times as {}", gain.median, tuned.better_word);
+  const std::string measured =
+      fmt::format("{:.3g} % interval {:.3g} to {:.3g}, {} rounds", gain.coverage >= 0.95 ? 95.0 : 100 * gain.coverage,
+                  gain.low95, gain.high95, result.proof_rounds);
+  if (!result.broken.empty()) return fmt::format("Nothing can be said: {}.", result.broken);
+  if (result.proven) return fmt::format("{} is {} as what you have ({}).", best, times, measured);
   if (result.interrupted) return "Interrupted before a gain was proven: keep what you have.";
   if (every_candidate_failed(result)) return "Keep what you have: every candidate failed.";
   if (const refusal* const best_refused = refusal_of(result, result.best))
-    return "Keep what you have: " + best + " looked best, but was refused: " + best_refused->reason + ".";
+    return fmt::format("Keep what you have: {} looked best, but was refused: {}.", best, best_refused->reason);
   if (result.best == result.reference) {
-    return "Keep what you have: nothing that was tried is better" + refused_names(result) +
-           (result.cut_short.empty() ? "." : ", but the time was up before all rounds were run.");
+    return fmt::format("Keep what you have: nothing that was tried is better{}{}.", refused_names(result),
+                       result.cut_short.empty() ? "" : ", but the time was up before all rounds were run");
   }
-  if (result.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
-  return "Keep what you have: " + best + " looked best, but in fresh rounds a gain is not sure (" +
-         number(result.gain.median) + " times as " + tuned.better_word + ", " + interval_words(result.gain) + ", " +
-         std::to_string(result.proof_rounds) + " rounds).";
+  if (result.proof_rounds == 0)
+    return fmt::format("Keep what you have: {} looked best, but it could not be proven.", best);
+  return fmt::format("Keep what you have: {} looked best, but in fresh rounds a gain is not sure ({}, {}).", best,
+                     times, measured);
 }
 
 std::string time_words(const outcome& result) {
@@ -179,22 +170,22 @@ std::string time_words(const outcome& result) {
   bool too_few = false;
   for (const cut_comparison& comparison : result.cut_short) {
     if (&comparison != &result.cut_short.front()) words += "; ";
-    words +=
-        comparison.name + ", " + std::to_string(comparison.rounds) + " of " + std::to_string(comparison.of) + " rounds";
+    words += fmt::format("{}, {} of {} rounds", comparison.name, comparison.rounds, comparison.of);
     too_few = too_few || comparison.rounds < min_proof_rounds;
   }
   if (!too_few) return words + ".";
-  return words + ". Fewer than " + std::to_string(min_proof_rounds) + " give no interval of 95 %.";
+  return words + fmt::format(". Fewer than {} give no interval of 95 %.", min_proof_rounds);
 }
 
 std::vector<std::string> refusal_words(const outcome& result) {
   std::vector<std::string> list;
   list.reserve(result.refused.size() + 1);
   for (const refusal& one : result.refused)
-    list.push_back("'" + name_of(one.config) + "' was refused: " + one.reason + ".");
+    list.push_back(fmt::format("'{}' was refused: {}.", name_of(one.config), one.reason));
   if (!result.unjudged.empty())
-    list.push_back("Whether a policy lets a thread starve was not judged, as what counts for '" +
-                   name_of(result.reference) + "' failed: " + result.unjudged + ".");
+    list.push_back(
+        fmt::format("Whether a policy lets a thread starve was not judged, as what counts for '{}' failed: {}.",
+                    name_of(result.reference), result.unjudged));
   return list;
 }
 

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/attempt.hpp>
 
 #include "observe/document/recorded_sites.hpp"
@@ -43,16 +45,10 @@ sim::image_request request_of(const simulated_program& program, const std::optio
 
 /// Why a run that ended has no value; empty if it has one.
 std::string failure_of(const sim::image_result& run) {
-  std::string why = run.failure;
-  if (!why.empty()) return why;
-  if (run.signal != 0) {
-    why = "it was ended by signal " + std::to_string(run.signal);
-  } else if (run.status != 0) {
-    why = "its exit status was " + std::to_string(run.status);
-  } else {
-    return why;
-  }
-  return why + "; " + last_lines(run.messages);
+  if (!run.failure.empty()) return run.failure;
+  if (run.signal != 0) return fmt::format("it was ended by signal {}; {}", run.signal, last_lines(run.messages));
+  if (run.status != 0) return fmt::format("its exit status was {}; {}", run.status, last_lines(run.messages));
+  return {};
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 #include "tune/slowdown.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tune {
 namespace {
@@ -33,12 +34,9 @@ std::optional<slowdown> slowdown_of(const arm& slow_arm, const observe::interval
 }
 
 std::string words_of(const slowdown& slow) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g times as slow as what you have", slow.factor);
-  std::string words = text;
+  const std::string words = fmt::format("{:.3g} times as slow as what you have", slow.factor);
   if (slow.site.empty()) return words;
-  std::snprintf(text, sizeof text, "; its threads wait %.3g s more in a run at ", slow.added_wait_ns / 1e9);
-  return words + text + slow.site;
+  return words + fmt::format("; its threads wait {:.3g} s more in a run at {}", slow.added_wait_ns / 1e9, slow.site);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tune

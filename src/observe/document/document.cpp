@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/document/document.hpp"
 
-#include <cstdio>
 #include <ctime>
+
+#include <fmt/core.h>
 
 #include "observe/document/abort_text.hpp"
 
@@ -56,13 +57,8 @@ void put_fairness(json& into, const fairness_record& one) {
 
 /// The median with `digits` digits after the point, `width` characters wide; "-" without values.
 std::string column(const std::vector<double>& values, double unit, int digits, int width) {
-  char text[64];
-  if (values.empty()) {
-    std::snprintf(text, sizeof text, "%*s", width, "-");
-  } else {
-    std::snprintf(text, sizeof text, "%*.*f", width, digits, summarize(values).median / unit);
-  }
-  return text;
+  if (values.empty()) return fmt::format("{:>{}}", "-", width);
+  return fmt::format("{:>{}.{}f}", summarize(values).median / unit, width, digits);
 }
 
 void put_sharing(json& into, const abort_place& place) {

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
@@ -22,7 +24,7 @@ struct closer {
 using open_file = std::unique_ptr<std::FILE, closer>;
 
 [[noreturn]] void fail(const std::string& path, int error) {
-  throw output_error("cannot write '" + path + "': " + std::strerror(error));
+  throw output_error(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
 }
 
 /// Also closes the file, because writing its last bytes may fail only there.

@@ -2,7 +2,8 @@
 #include "observe/document/printable.hpp"
 
 #include <cstddef>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
@@ -35,9 +36,7 @@ std::string printable(std::string_view text) {
       at += length;
       continue;
     }
-    char code[8];
-    std::snprintf(code, sizeof code, "\\x%02x", byte_at(text, at));
-    made += code;
+    made += fmt::format("\\x{:02x}", byte_at(text, at));
     ++at;
   }
   return made;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The build of this program. The commit comes from a header that each build rewrites if it has changed.
+#include <fmt/core.h>
+
 #include "observe/document/commit.hpp"
 #include "observe/document/document.hpp"
 
@@ -8,11 +10,9 @@ namespace {
 
 std::string compiler() {
 #if defined(__clang__)
-  return "Clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) + "." +
-         std::to_string(__clang_patchlevel__);
+  return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-  return "GCC " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." +
-         std::to_string(__GNUC_PATCHLEVEL__);
+  return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
 }
 

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/core.h>
+
 #include "base/descriptor.hpp"
 #include "base/spawn.hpp"
 #include "sim/models/plain_text.hpp"
@@ -52,7 +54,7 @@ number_options numbers_of(const image_request& request) {
 std::vector<std::string> environment_of(const image_request& request) {
   std::vector<std::string> list;
   const auto add = [&](const char* name, const std::string& value) { list.push_back(name + ("=" + value)); };
-  add(option::model, "/proc/self/fd/" + std::to_string(model_descriptor));
+  add(option::model, fmt::format("/proc/self/fd/{}", model_descriptor));
   add(option::records, std::to_string(record_descriptor));
   const number_options numbers = numbers_of(request);
   number_options::each_option(numbers,
@@ -219,8 +221,8 @@ image_result run_image(const image_request& request) {
     return result;
   }
   if (WIFSIGNALED(status)) {
-    throw image_error("the simulation was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
-                      strsignal(WTERMSIG(status)) + ")");
+    throw image_error(
+        fmt::format("the simulation was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status))));
   }
   result.status = WEXITSTATUS(status);
   // Without a failure record, the image could not read its options, or the status is the program's own.
@@ -237,8 +239,10 @@ std::string image_file(const std::string& name) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   const std::filesystem::path image = (self / "../lib/txsync" / ("txsync-sim-" + name)).lexically_normal();
   if (!std::filesystem::exists(image, error)) {
-    throw image_error("this build of txsync has no simulated machine (" + image.string() +
-                      " is missing); building it needs GCC 12 for x86-64 and gcc-12-plugin-dev");
+    throw image_error(fmt::format(
+        "this build of txsync has no simulated machine ({} is missing); building it needs GCC 12 for x86-64 "
+        "and gcc-12-plugin-dev",
+        image.string()));
   }
   return image.string();
 }

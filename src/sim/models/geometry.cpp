@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "sim/models/field.hpp"
 
 namespace txsync::sim {
@@ -19,15 +21,15 @@ constexpr std::uint32_t max_hardware_threads = 1024;  // sets of readers are siz
 std::string name_of(member at) { return fields()[field_index(at)].name(); }
 
 /// "l1.kib = 32".
-std::string with_value(const model& of, member at) { return name_of(at) + " = " + std::to_string(of.*at); }
+std::string with_value(const model& of, member at) { return fmt::format("{} = {}", name_of(at), of.*at); }
 
 finding blame(const model& of, member at, const std::string& why, const std::string& allowed) {
-  return impossibility{at, with_value(of, at) + " " + why + "; allowed: " + allowed};
+  return impossibility{at, fmt::format("{} {}; allowed: {}", with_value(of, at), why, allowed)};
 }
 
 finding not_less(const model& of, member at, member than) {
   if (of.*at >= of.*than) return {};
-  return blame(of, at, "is less than " + with_value(of, than), std::to_string(of.*than) + " or more");
+  return blame(of, at, "is less than " + with_value(of, than), fmt::format("{} or more", of.*than));
 }
 
 finding power_of_two(const model& of, member at) {
@@ -39,8 +41,8 @@ finding power_of_two(const model& of, member at) {
 
 finding check_threads(const model& of) {
   if (of.hardware_threads() <= max_hardware_threads) return {};
-  return blame(of, &model::core_cores, "makes " + std::to_string(of.hardware_threads()) + " hardware threads",
-               "at most " + std::to_string(max_hardware_threads) + " (sockets x cores x threads)");
+  return blame(of, &model::core_cores, fmt::format("makes {} hardware threads", of.hardware_threads()),
+               fmt::format("at most {} (sockets x cores x threads)", max_hardware_threads));
 }
 
 /// A share is given for 1, 2, 4 and 8 threads of a core, as far as the core has that many. Those between are
@@ -57,7 +59,7 @@ finding check_shares(const model& of) {
       if (of.*share != 0) return blame(of, share, "is for more hardware threads than " + threads, "0");
       continue;
     }
-    const std::string range = "1 to " + std::to_string(of.*before);
+    const std::string range = fmt::format("1 to {}", of.*before);
     if (of.*share == 0) return blame(of, share, "is needed for " + threads, range);
     if (of.*share > of.*before) return blame(of, share, "is more than " + with_value(of, before), range);
     before = share;
@@ -82,12 +84,12 @@ finding check_cache(const model& of, const cache& one) {
   if (of.*one.kib == 0) return {};
   const std::uint64_t bytes = std::uint64_t{of.*one.kib} * 1024;
   const std::uint64_t row = std::uint64_t{of.*one.ways} * of.l1_line;
-  const std::string rows = with_value(of, one.ways) + " of lines of " + std::to_string(of.l1_line) + " bytes";
+  const std::string rows = fmt::format("{} of lines of {} bytes", with_value(of, one.ways), of.l1_line);
   if (bytes % row != 0) {
     return blame(of, one.kib, "is no whole number of sets, with " + rows, "sets x ways x line");
   }
   if (one.power_of_two_sets && !std::has_single_bit(bytes / row)) {
-    return blame(of, one.kib, "makes " + std::to_string(bytes / row) + " sets, with " + rows, "a power of two of sets");
+    return blame(of, one.kib, fmt::format("makes {} sets, with {}", bytes / row, rows), "a power of two of sets");
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <toml++/toml.h>
 
 #include "sim/models/geometry.hpp"
@@ -71,8 +72,7 @@ std::string keys_text(std::string_view section) {
 }
 
 std::string range_text(const field& of) {
-  const std::string text = std::to_string(of.least) + " to " + std::to_string(of.most);
-  return *of.unit == '\0' ? text : text + " " + of.unit;
+  return fmt::format("{} to {}{}{}", of.least, of.most, *of.unit == '\0' ? "" : " ", of.unit);
 }
 
 /// Walks through the parsed file. It reports the error that comes first in the file, although tables come sorted by
@@ -110,7 +110,7 @@ class reader {
   void missing(const toml::source_region& where, const std::string& what) { keep_first(missing_, where, what); }
 
   void complain(const complaint& said) const {
-    if (said.line != 0) throw machine_error(source_ + ":" + std::to_string(said.line) + ": " + one_line(said.what));
+    if (said.line != 0) throw machine_error(fmt::format("{}:{}: {}", source_, said.line, one_line(said.what)));
   }
 
   // ---- the top
@@ -254,8 +254,7 @@ class reader {
       wrong(value.source(),
             of.name() + " is " + type_name(value) + " rather than an integer; allowed: " + range_text(of));
     } else if (*number < std::int64_t{of.least} || *number > std::int64_t{of.most}) {
-      wrong(value.source(),
-            of.name() + " = " + std::to_string(*number) + " is out of range; allowed: " + range_text(of));
+      wrong(value.source(), fmt::format("{} = {} is out of range; allowed: {}", of.name(), *number, range_text(of)));
     } else {
       made_.model.*of.member = static_cast<std::uint32_t>(*number);
     }
@@ -329,8 +328,8 @@ machine parse_machine(std::string_view text, const std::string& source, const st
     const toml::table root = toml::parse(text, source);
     return reader(source, name).read(root);
   } catch (const toml::parse_error& error) {
-    throw machine_error(source + ":" + std::to_string(line_of(error.source())) + ": " +
-                        std::string(error.description()) + "; allowed: TOML, see docs/machines.md");
+    throw machine_error(fmt::format("{}:{}: {}; allowed: TOML, see docs/machines.md", source, line_of(error.source()),
+                                    error.description()));
   }
 }
 
@@ -342,7 +341,7 @@ std::string htm_words(const machine_model& model) {
   if (model.htm_attempts == 0) return "none";
   std::string words;
   if (model.htm_entries != 0) {
-    words = std::to_string(model.htm_entries) + (model.htm_reads_in_entries != 0 ? " lines" : " written lines");
+    words = fmt::format("{} {}", model.htm_entries, model.htm_reads_in_entries != 0 ? "lines" : "written lines");
   } else {
     words = model.htm_write_in_l1 != 0 ? "writes in the L1" : "unbounded";
   }

@@ -3,13 +3,15 @@
 
 #include <charconv>
 
+#include <fmt/core.h>
+
 #include "sim/models/field.hpp"
 
 namespace txsync::sim {
 
 std::string to_plain_text(const machine_model& model) {
   std::string text;
-  for (const field& one : fields()) text += one.name() + " " + std::to_string(model.*one.member) + "\n";
+  for (const field& one : fields()) text += fmt::format("{} {}\n", one.name(), model.*one.member);
   return text;
 }
 

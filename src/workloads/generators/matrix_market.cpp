@@ -9,6 +9,8 @@
 #include <list>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include <txsync/machine/assert.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
@@ -56,13 +58,13 @@ class reader {
     read_banner();
     read_size();
     for (std::uint64_t i = 0; i < elements_; ++i) read_element(i);
-    if (next_line(true)) fail("there is more than the " + std::to_string(elements_) + " elements that were announced");
+    if (next_line(true)) fail(fmt::format("there is more than the {} elements that were announced", elements_));
     return sorted();
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw matrix_error(source_ + ":" + std::to_string(line_number_) + ": " + what);
+    throw matrix_error(fmt::format("{}:{}: {}", source_, line_number_, what));
   }
 
   /// The next line that is not blank and, where comments are allowed, is not a comment.
@@ -106,7 +108,7 @@ class reader {
 
   void read_element(std::uint64_t index) {
     if (!next_line(true)) {
-      fail("the file ends after " + std::to_string(index) + " of " + std::to_string(elements_) + " elements");
+      fail(fmt::format("the file ends after {} of {} elements", index, elements_));
     }
     std::uint64_t row = 0;
     std::uint64_t column = 0;
@@ -138,8 +140,8 @@ class reader {
       double size = 0;
       for (; at < kept_.size() && kept_[at].row == row; ++at) {
         if (at != first && kept_[at].column == kept_[at - 1].column) {
-          throw matrix_error(source_ + ": row " + std::to_string(row + 1) + ", column " +
-                             std::to_string(kept_[at].column + 1) + " appears twice");
+          throw matrix_error(
+              fmt::format("{}: row {}, column {} appears twice", source_, row + 1, kept_[at].column + 1));
         }
         size += std::abs(kept_[at].value);
       }

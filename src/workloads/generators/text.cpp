@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include "base/words.hpp"
 #include "workloads/generators/matrix_market.hpp"
 
@@ -13,8 +15,6 @@ namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 namespace {
 
 constexpr std::string_view no_file = "none";
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::optional<std::uint64_t> value_of(const parameter& key, std::string_view text) {
   if (key.names.empty()) return base::parse_number(text);
@@ -33,8 +33,8 @@ std::string join(const auto& list, auto name_of) {
 std::string assign_preset(const workload& which, std::string_view name, parameters& values) {
   const preset* const chosen = find_preset(which, name);
   if (chosen == nullptr) {
-    return std::string(which.name) + " has no preset " + quoted(name) + "; it has " +
-           join(which.presets, [](const preset& one) { return one.name; });
+    return fmt::format("{} has no preset '{}'; it has {}", which.name, name,
+                       join(which.presets, [](const preset& one) { return one.name; }));
   }
   values = preset_parameters(which, *chosen);
   return {};
@@ -54,7 +54,7 @@ std::string assign_file(std::string_view path, std::uint64_t& value) {
 std::string assign(const workload& which, std::string_view assignment, parameters& values) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    return quoted(assignment) + " is not a parameter of " + which.name + "; write key=value or preset=name";
+    return fmt::format("'{}' is not a parameter of {}; write key=value or preset=name", assignment, which.name);
   }
   const std::string_view key = assignment.substr(0, equals);
   const std::string_view text = assignment.substr(equals + 1);
@@ -62,15 +62,14 @@ std::string assign(const workload& which, std::string_view assignment, parameter
 
   const int index = find_parameter(which, key);
   if (index < 0) {
-    return std::string(which.name) + " has no parameter " + quoted(key) + "; it has preset, " +
-           join(which.keys, [](const parameter& one) { return one.key; });
+    return fmt::format("{} has no parameter '{}'; it has preset, {}", which.name, key,
+                       join(which.keys, [](const parameter& one) { return one.key; }));
   }
   const parameter& chosen = which.keys[static_cast<std::size_t>(index)];
   if (chosen.is_file) return assign_file(text, values.values[index]);
   const auto value = value_of(chosen, text);
   if (!value || *value < chosen.least || *value > chosen.greatest) {
-    return std::string(which.name) + ": " + chosen.key + " cannot be " + quoted(text) + "; allowed is " +
-           allowed_text(chosen);
+    return fmt::format("{}: {} cannot be '{}'; allowed is {}", which.name, chosen.key, text, allowed_text(chosen));
   }
   values.values[index] = *value;
   return {};
@@ -83,7 +82,7 @@ std::string value_text(const parameter& key, std::uint64_t value) {
 
 std::string allowed_text(const parameter& key) {
   if (key.is_file) return "none|PATH";
-  if (key.names.empty()) return std::to_string(key.least) + ".." + std::to_string(key.greatest);
+  if (key.names.empty()) return fmt::format("{}..{}", key.least, key.greatest);
   std::string all;
   for (const char* const name : key.names) all += (all.empty() ? "" : "|") + std::string(name);
   return all;
