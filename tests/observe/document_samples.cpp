@@ -73,8 +73,8 @@ observe::point full_point() {
                         {"insert (map.cpp:12)", "main (shop.cpp:3)"},
                         {"find (map.cpp:30)", "serve (shop.cpp:9)"}}};
   made.abort_ends = {{"insert (map.cpp:12)", "main (shop.cpp:3)", 9}, {"find (map.cpp:30)", "", 3, "conflict", 700}};
-  made.sites = {{"shop.orders", 100, 10, 5000, 7000, 3, 900, {10, {{"p50", 100}}}, {12, {{"p99", 200}}}},
-                {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}, "rwlock", "/src/bills.cpp:12", "/usr/bin/shop"}};
+  made.sites = {{"shop.orders", 100, 20, 10, 5000, 7000, 3, 900, {10, {{"p50", 100}}}, {12, {{"p99", 200}}}},
+                {"shop.bills", 1, 0, 0, 0, 40, 0, 0, {}, {}, "rwlock", "/src/bills.cpp:12", "/usr/bin/shop"}};
   made.sites[0].max_wait_ns = 900;
   made.sites[0].unfinished_waits = 1;
   made.sites[0].unfinished_wait_ns = 700;
