@@ -34,7 +34,7 @@ std::optional<slowdown> slowdown_of(const arm& slow_arm, const observe::interval
 }
 
 std::string words_of(const slowdown& slow) {
-  const std::string words = fmt::format("{:.3g} times as slow as what you have", slow.factor);
+  std::string words = fmt::format("{:.3g} times as slow as what you have", slow.factor);
   if (slow.site.empty()) return words;
   return words + fmt::format("; its threads wait {:.3g} s more in a run at {}", slow.added_wait_ns / 1e9, slow.site);
 }
