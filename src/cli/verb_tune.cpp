@@ -70,9 +70,9 @@ class tune_verb final : public verb {
     text_option(
         app, "--from", options_.from, "POLICY",
         "What you have: a policy or its file (default: unmodified); of a workload a lock (default: pthread_mutex)");
-    text_option(
-        app, "--candidates", options_.candidates, "NAME,...",
-        "Policies or their files (default: all but tatas, fifo-ticket); of a workload locks (default: all of txsync)");
+    text_option(app, "--candidates", options_.candidates, "NAME,...",
+                "Policies or their files (default: all but fifo-ticket, tatas, as-mutex); of a workload locks "
+                "(default: all of txsync)");
     text_option(app, "--rounds", options_.rounds, "N", "Rounds of each comparison, at least 6 (default: 10)");
     text_option(app, "--time", options_.time, "SECONDS", "Time limit of the whole command (default: no limit)");
     text_option(app, "--threads", options_.threads, "N",

@@ -142,23 +142,26 @@ struct arguments {
 };
 constinit arguments given{};
 
+/// A text takes whole slots. So a word may differ between two runs, such as the path of a program that was moved. It
+/// moves no other word, unless it takes more slots.
+constexpr std::size_t bytes_of_slot = 256;
+std::size_t slots_of(const char* word) noexcept { return std::strlen(word) / bytes_of_slot + 1; }
+
 /// Copies the words to addresses that are the same in every run, which the kernel's are not. The copies take whole
 /// steps of a size that few environments exceed, so that what follows them does not move with the environment. The
 /// texts come before the table, so that the number of words moves none of them.
 char** copy_words(char** words) noexcept {
   std::size_t count = 0;
-  std::size_t text_bytes = 0;
-  for (; words[count] != nullptr; ++count) text_bytes += std::strlen(words[count]) + 1;
-  text_bytes = (text_bytes + sizeof(char*) - 1) / sizeof(char*) * sizeof(char*);
-  const std::size_t bytes = text_bytes + (count + 1) * sizeof(char*);
+  std::size_t slots = 0;
+  for (; words[count] != nullptr; ++count) slots += slots_of(words[count]);
+  const std::size_t bytes = slots * bytes_of_slot + (count + 1) * sizeof(char*);
   constexpr std::size_t step = std::size_t{1} << 20;
   char* text = reinterpret_cast<char*>(take_from_arena((bytes + step - 1) / step * step, step));
-  auto** copy = reinterpret_cast<char**>(text + text_bytes);
+  auto** copy = reinterpret_cast<char**>(text + slots * bytes_of_slot);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = std::strlen(words[i]) + 1;
     copy[i] = text;
-    std::memcpy(text, words[i], size);
-    text += size;
+    std::memcpy(text, words[i], std::strlen(words[i]) + 1);
+    text += slots_of(words[i]) * bytes_of_slot;
   }
   copy[count] = nullptr;
   return copy;

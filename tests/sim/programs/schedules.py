@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""schedules.py BIN PLAIN_MODEL MACHINES: txsync explore, of its own tests and of programs."""
+"""schedules.py BIN PLAIN_MODEL MACHINES: txsync explore, of its own tests and of programs; runs repeat in another folder."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,6 +83,25 @@ class Schedules(programs.ByCommand):
 
         _, made = self.ended_early(end)
         self.assertEqual((made["interrupted"], made["points"], made["explore"]["tests"]), (True, [], []))
+
+
+class MovedPrograms(programs.ByCommand):
+    """Another folder is the same build: the same seed gives the same run there."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "asked.cpp")
+
+    def test_a_copy_in_another_folder_runs_alike(self):
+        hashes = []
+        for length in range(1, 65, 8):  # all places of a pointer in a cache line
+            place = self.at / ("x" * length)
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy(self.at / "program", place)
+            made, _ = self.document("--elide", "--", f"{place}/program", "x", status=3, input="20\n")
+            hashes.append(made["points"][0]["end_hash"])
+        self.assertEqual(len(set(hashes)), 1, hashes)
 
 
 class ExploredPrograms(programs.ByCommand):
