@@ -15,13 +15,13 @@ std::string svg_text(const char* look, double x, double y, std::string_view word
   return fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>)", look, x, y, escaped(words));
 }
 
-std::string opened(const std::string& title, const std::string& description, double height, double wide,
+std::string opened(const std::string& title, const std::string& description, double height, double chart_width,
                    const char* look) {
   const std::string with_look = *look == 0 ? "" : fmt::format(R"( class="{}")", look);
   return fmt::format(
       R"(<figure class="chart"><svg role="img"{} viewBox="0 0 {:.1f} {:.1f}"><title>{}</title><desc>{}</desc>)"
       "\n",
-      with_look, wide, height, escaped(title), escaped(description));
+      with_look, chart_width, height, escaped(title), escaped(description));
 }
 
 std::string closed(const std::string& title) {

@@ -18,7 +18,7 @@ std::string svg_line(const char* look, double x1, double y1, double x2, double y
 std::string svg_text(const char* look, double x, double y, std::string_view words);
 
 /// Opens a figure. Screen readers read the title and the description.
-std::string opened(const std::string& title, const std::string& description, double height, double wide = width,
+std::string opened(const std::string& title, const std::string& description, double height, double chart_width = width,
                    const char* look = "");
 std::string closed(const std::string& title);
 

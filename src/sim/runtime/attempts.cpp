@@ -348,7 +348,7 @@ std::uint32_t txsync_sim_begin_by_prefix_at(std::uintptr_t frame) noexcept {
 
 void txsync_sim_end() noexcept {
   scheduling_point();
-  if (state.current == nullptr || state.current->tx.depth == 0) fail("an attempt was ended outside of one");
+  if (state.current == nullptr || state.current->tx.depth == 0) fail("an attempt was ended while none was under way");
   thread_record& thread = *state.current;
   if (thread.tx.depth > 1) {
     --thread.tx.depth;

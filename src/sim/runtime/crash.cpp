@@ -70,7 +70,7 @@ void on_timer(int) {
   const std::uint64_t now = state.slow_accesses + state.hits + state.free_of_charge + state.switches + state.steps;
   looks_without_progress = now == last_seen && state.current != nullptr ? looks_without_progress + 1 : 0;
   last_seen = now;
-  if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");
+  if (looks_without_progress > looks) fail("the program has not accessed memory for long: it may compute without end");
 }
 
 /// The user interrupts the simulation: where are the program's threads?

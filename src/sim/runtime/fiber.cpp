@@ -82,7 +82,7 @@ std::uintptr_t borrow_thread_pointer() noexcept {
   pthread_t parked;
   published.store(0, std::memory_order_relaxed);  // relaxed: nobody else runs
   if (pthread_create(&parked, &attributes, park_forever, nullptr) != 0) {
-    fail("the system has no more threads (each simulated thread borrows one's thread-local data)");
+    fail("the system starts no more threads; each simulated thread needs one for its thread-local data");
   }
   pthread_attr_destroy(&attributes);
   std::uintptr_t base = 0;

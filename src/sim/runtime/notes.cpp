@@ -25,7 +25,7 @@ extern "C" {
 
 std::uint32_t txsync_sim_note(std::uint64_t word) {
   using namespace txsync::sim;
-  if (count == max_notes) fail("a schedule has more notes than there is room for (livelock?)");
+  if (count == max_notes) fail("a schedule has more switches than can be recorded: perhaps a livelock");
   notes[count] = word;
   return count++;
 }

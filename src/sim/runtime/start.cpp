@@ -99,7 +99,8 @@ std::uint64_t read_options() noexcept {
   state.oracle = asked.oracle != 0;
   state.uncharged_set_up = asked.uncharged_set_up != 0 && !state.oracle && !exploring();
   state.store_buffers = exploring() && asked.store_buffers != 0;
-  if (state.store_buffers && state.oracle) fail("the oracle knows nothing of store buffers: one of the two");
+  if (state.store_buffers && state.oracle)
+    fail("the oracle cannot check runs with store buffers; allowed: one of the two");
   state.probes = exploring() ? static_cast<unsigned>(asked.probes) : 0;
   state.variant = static_cast<unsigned>(number_option(option::variant, 0));
   state.wants_trace = asked.trace != 0;

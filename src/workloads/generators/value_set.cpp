@@ -72,20 +72,20 @@ section_list value_visitor::draw() {
 }
 
 void value_visitor::apply(unsigned) {
-  const bool inside = set_->shape().allocates_inside;
+  const bool allocates = set_->shape().allocates_inside;
   switch (action_) {
     case action::find:
       done_ = set_->find(value_);
       break;
     case action::insert:
-      if (inside) fresh_ = fresh_item();
+      if (allocates) fresh_ = fresh_item();
       done_ = fresh_ != nullptr && set_->insert(fresh_);
-      if (inside && !done_) give_fresh();
+      if (allocates && !done_) give_fresh();
       break;
     case action::remove:
       gone_ = set_->remove(value_);
       done_ = gone_ != nullptr;
-      if (inside) give_gone();
+      if (allocates) give_gone();
       break;
   }
 }
