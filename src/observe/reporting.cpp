@@ -35,6 +35,18 @@ listener listener_now() noexcept {
   return heard_by.load(std::memory_order_acquire);
 }
 
+/// The end of a wait lies within the critical section, so all waiters pay for what is done here. So the site's name is
+/// looked up, and `deliver` makes the event, only if somebody listens. False: nobody does.
+template <class Deliver>
+[[gnu::always_inline]] inline bool report(std::uint32_t site_id, bool (*is_probed)() noexcept,
+                                          Deliver deliver) noexcept {
+  const listener called = listener_now();
+  if (called == nullptr && !is_probed()) [[likely]]
+    return false;
+  deliver(called, name_of(site_id));
+  return true;
+}
+
 }  // namespace
 
 listener set_listener(listener called) noexcept {
@@ -42,49 +54,37 @@ listener set_listener(listener called) noexcept {
   return heard_by.exchange(called, std::memory_order_acq_rel);
 }
 
-// The end of a wait lies within the critical section, so all waiters pay for what is done there. So the site's name is
-// looked up only if somebody listens.
-
 bool report_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
-  const listener called = listener_now();
-  if (called == nullptr && !machine::waits_are_probed()) [[likely]]
-    return false;
-  const char* const name = name_of(site_id);
-  call(called, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
-  machine::probe_wait_begin(site_id, name, lock);
-  return true;
+  return report(site_id, machine::waits_are_probed, [&](listener called, const char* name) noexcept {
+    call(called, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
+    machine::probe_wait_begin(site_id, name, lock);
+  });
 }
 
 void report_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept {
-  const listener called = listener_now();
-  if (called == nullptr && !machine::waits_are_probed()) [[likely]]
-    return;
-  const char* const name = name_of(site_id);
-  call(called, {.kind = event_kind::wait_end,
-                .acquired = acquired,
-                .site_id = site_id,
-                .site_name = name,
-                .lock = lock,
-                .wait_ns = ns});
-  machine::probe_wait_end(site_id, name, lock, ns, acquired);
+  report(site_id, machine::waits_are_probed, [&](listener called, const char* name) noexcept {
+    call(called, {.kind = event_kind::wait_end,
+                  .acquired = acquired,
+                  .site_id = site_id,
+                  .site_name = name,
+                  .lock = lock,
+                  .wait_ns = ns});
+    machine::probe_wait_end(site_id, name, lock, ns, acquired);
+  });
 }
 
 void report_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
-  const listener called = listener_now();
-  if (called == nullptr && !machine::attempts_are_probed()) [[likely]]
-    return;
-  const char* const name = name_of(site_id);
-  call(called, {.kind = event_kind::abort, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
-  machine::probe_abort(site_id, name, lock, why);
+  report(site_id, machine::attempts_are_probed, [&](listener called, const char* name) noexcept {
+    call(called, {.kind = event_kind::abort, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+    machine::probe_abort(site_id, name, lock, why);
+  });
 }
 
 void report_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
-  const listener called = listener_now();
-  if (called == nullptr && !machine::attempts_are_probed()) [[likely]]
-    return;
-  const char* const name = name_of(site_id);
-  call(called, {.kind = event_kind::fallback, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
-  machine::probe_fallback(site_id, name, lock, why);
+  report(site_id, machine::attempts_are_probed, [&](listener called, const char* name) noexcept {
+    call(called, {.kind = event_kind::fallback, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+    machine::probe_fallback(site_id, name, lock, why);
+  });
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::observe
