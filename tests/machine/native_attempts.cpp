@@ -42,6 +42,11 @@ TEST(NativeCapability, TheTrialIsConsistent) {
   EXPECT_EQ(trial.tries, trial.claim == htm_claim::present && trial.obstacle != htm_obstacle::kill_switch ? 50u : 0u);
 }
 
+TEST(NativeCapability, IsKnownWhenTheProgramStarts) {
+  EXPECT_EQ(machine::attempts_never_work(), !machine::htm().attempts);
+  EXPECT_EQ(machine::attempts_work(), machine::htm().attempts);
+}
+
 TEST(NativeCapability, TheKillSwitchHoldsForTheWholeProgram) {
   const pid_t child = fork();
   if (child == 0) {

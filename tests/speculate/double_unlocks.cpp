@@ -29,12 +29,30 @@ std::uint64_t later_ns() {
   return now_ns += 1'000'000'000'000;
 }
 
-/// Unlocks once too often, by all ways, while sections of other locks are under way.
+/// No attempts work.
 template <class Lock>
+struct without_attempts {
+  using lock = Lock;
+  static constexpr auto begin = txsync::script::begin_nature::always_aborts;
+  static constexpr txsync::elision_policy policy = txsync::elision_presets::eager;
+};
+/// Attempts work, and the policy makes none. Some locks find out in another way then.
+template <class Lock>
+struct making_none {
+  using lock = Lock;
+  static constexpr auto begin = txsync::script::begin_nature::commits;
+  static constexpr txsync::elision_policy policy{.attempts = 0};
+};
+template <class... Locks>
+using both_ways = testing::Types<without_attempts<Locks>..., making_none<Locks>...>;
+
+/// Unlocks once too often, by all ways, while sections of other locks are under way.
+template <class Case>
 class DoubleUnlocks : public testing::Test {
  protected:
+  using Lock = typename Case::lock;
   DoubleUnlocks() {
-    script.begin_is(txsync::script::begin_nature::always_aborts);
+    script.begin_is(Case::begin);
     script.clock_by_hand(later_ns());
   }
   template <class Call>
@@ -52,16 +70,16 @@ class DoubleUnlocks : public testing::Test {
   }
 
   txsync::script::machine_script script;
-  txsync::scoped_site place{txsync::elision_presets::eager};
+  txsync::scoped_site place{Case::policy};
   Lock lock{place};
   Lock other{place};
 };
 
 using elided_mutexes =
-    testing::Types<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
-                   elided<txsync::futex_mutex>, elided<txsync::mutex>, elided<txsync::posix_mutex_with_word>,
-                   elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
-                   elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
+    both_ways<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
+              elided<txsync::futex_mutex>, elided<txsync::mutex>, elided<txsync::posix_mutex_with_word>,
+              elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>, elided_shared<txsync::futex_rwlock>,
+              elided_shared<txsync::shared_mutex>>;
 TYPED_TEST_SUITE(DoubleUnlocks, elided_mutexes);
 
 TYPED_TEST(DoubleUnlocks, AreToldWithinOtherSections) {
@@ -86,13 +104,12 @@ TYPED_TEST(DoubleUnlocks, AreToldWithinOtherSections) {
 }
 
 /// Locks that another thread may unlock. POSIX does not allow it of its mutex.
-template <class Lock>
-class HandedOver : public DoubleUnlocks<Lock> {};
+template <class Case>
+class HandedOver : public DoubleUnlocks<Case> {};
 using handed_over_mutexes =
-    testing::Types<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
-                   elided<txsync::futex_mutex>, elided<txsync::mutex>, elided_shared<txsync::occ_rwlock>,
-                   elided_shared<txsync::srwlock>, elided_shared<txsync::futex_rwlock>,
-                   elided_shared<txsync::shared_mutex>>;
+    both_ways<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
+              elided<txsync::futex_mutex>, elided<txsync::mutex>, elided_shared<txsync::occ_rwlock>,
+              elided_shared<txsync::srwlock>, elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
 TYPED_TEST_SUITE(HandedOver, handed_over_mutexes);
 
 TYPED_TEST(HandedOver, DoubleUnlocksAreTold) {
@@ -103,10 +120,10 @@ TYPED_TEST(HandedOver, DoubleUnlocksAreTold) {
   this->expect_silent([&] { this->other.unlock(); });
 }
 
-template <class Lock>
-class ReadersDoubleUnlocks : public DoubleUnlocks<Lock> {};
-using elided_rwlocks = testing::Types<elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
-                                      elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
+template <class Case>
+class ReadersDoubleUnlocks : public DoubleUnlocks<Case> {};
+using elided_rwlocks = both_ways<elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
+                                 elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
 TYPED_TEST_SUITE(ReadersDoubleUnlocks, elided_rwlocks);
 
 TYPED_TEST(ReadersDoubleUnlocks, AreTold) {
@@ -122,23 +139,26 @@ TYPED_TEST(ReadersDoubleUnlocks, AreTold) {
   this->lock.unlock();
 }
 
-class ChangedModes : public DoubleUnlocks<elided_shared<txsync::srwlock>> {};
+template <class Case>
+class ChangedModes : public DoubleUnlocks<Case> {};
+TYPED_TEST_SUITE(ChangedModes, both_ways<elided_shared<txsync::srwlock>>);
 
-TEST_F(ChangedModes, EndAsTheyAre) {
-  expect_silent([&] {
-    lock.lock();
-    lock.downgrade();
-    lock.unlock_shared();
-    lock.lock_shared();
-    EXPECT_TRUE(lock.try_upgrade());
-    lock.unlock();
+TYPED_TEST(ChangedModes, EndAsTheyAre) {
+  auto& latch = this->lock;
+  this->expect_silent([&] {
+    latch.lock();
+    latch.downgrade();
+    latch.unlock_shared();
+    latch.lock_shared();
+    EXPECT_TRUE(latch.try_upgrade());
+    latch.unlock();
   });
-  expect_told([&] { lock.unlock(); });
-  expect_told([&] { lock.unlock_shared(); });
-  lock.lock();
-  lock.downgrade();
-  expect_told([&] { lock.unlock(); });
-  expect_silent([&] { lock.unlock_shared(); });
+  this->expect_told([&] { latch.unlock(); });
+  this->expect_told([&] { latch.unlock_shared(); });
+  latch.lock();
+  latch.downgrade();
+  this->expect_told([&] { latch.unlock(); });
+  this->expect_silent([&] { latch.unlock_shared(); });
 }
 
 }  // namespace

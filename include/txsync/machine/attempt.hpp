@@ -107,6 +107,13 @@ TXSYNC_EXPORT const htm_capability& htm() noexcept;
 /// htm().attempts for the fast path of locks: one load, once any thread has called htm().
 [[gnu::always_inline]] inline bool attempts_work() noexcept;
 
+/// True: attempts do not work, neither now nor later. False: they work, or it is not known yet. It is for code that is
+/// inlined into programs and asks both before and after a critical section. There a load between two atomic instructions
+/// takes 2 ns (Emerald Rapids).
+/// Cost: natively the read of a constant, which the compiler may do once for many sections. A program that uses it tries
+/// the machine when it is loaded, in 20..60 us.
+[[gnu::always_inline]] inline bool attempts_never_work() noexcept;
+
 /// Starts an attempt, or one more level of flat nesting. In the attempt, the result is started(). After an abort, the
 /// thread continues from here a second time, with all its stores undone, and the result says why.
 /// Nesting is flat: an abort of an inner level returns to the outermost begin().

@@ -24,8 +24,9 @@
 //    posix_mutex_with_word looks at the lock before the frame, and queue locks at the node: an attempt has read the
 //    lock, and aborts as soon as a thread takes it.
 //  - Without hardware transactions they are the plain locks. Cost: a load and a store more to lock, and the same to
-//    unlock; queue locks a load and a store; posix_mutex_with_word, ticket_lock, occ_rwlock, srwlock and futex_rwlock a
-//    load to lock and one to unlock. They are larger by a pointer.
+//    unlock; queue locks a load and a store; posix_mutex_with_word a load to lock and one to unlock. For ticket_lock,
+//    occ_rwlock, srwlock and futex_rwlock, it is one read of a constant if a function both locks and unlocks. They are
+//    larger by a pointer.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word that all threads share, and some
 //    twenty instructions. An abort costs 120..250 cycles and the work that is lost.
 #pragma once
@@ -68,20 +69,25 @@ inline constexpr bool looks_at_lock = false;
 template <>
 inline constexpr bool looks_at_lock<posix_mutex_with_word> = true;
 
-/// Whether unlock() looks at the attempt frame first. If no attempt is under way, the lock is unlocked, and tells
-/// whether it was held. The thread keeps no record. This is for locks that find that out at no cost. An atomic
-/// instruction that unlocks would have to wait for the stores of a record. With a record, an empty shared section of
-/// occ_rwlock took 1.66 times as long (Emerald Rapids). In an attempt, such an unlock would write the lock.
+/// Whether the lock finds out at no cost, while it unlocks, that no thread held it. In an attempt, such an unlock would
+/// write the lock. Where attempts never work, unlock() only unlocks. With any load before that, an empty shared section
+/// of occ_rwlock took 1.2 times as long as the plain one (Emerald Rapids).
 template <class Lock>
-inline constexpr bool looks_at_frame = false;
+inline constexpr bool checks_itself = false;
 template <>
-inline constexpr bool looks_at_frame<ticket_lock> = true;
+inline constexpr bool checks_itself<ticket_lock> = true;
 template <>
-inline constexpr bool looks_at_frame<occ_rwlock> = true;
+inline constexpr bool checks_itself<occ_rwlock> = true;
 template <>
-inline constexpr bool looks_at_frame<srwlock> = true;
+inline constexpr bool checks_itself<srwlock> = true;
 template <>
-inline constexpr bool looks_at_frame<futex_rwlock> = true;
+inline constexpr bool checks_itself<futex_rwlock> = true;
+
+/// Whether unlock() looks at the attempt frame, where attempts may work. The thread keeps no record. This is for locks
+/// that unlock by an atomic instruction, which would have to wait for the stores of a record. With a record, an empty
+/// shared section of occ_rwlock took 1.66 times as long (Emerald Rapids). ticket_lock is as fast with a record.
+template <class Lock>
+inline constexpr bool looks_at_frame = checks_itself<Lock> && !std::is_same_v<Lock, ticket_lock>;
 
 /// Whether the lock counts its acquisitions at the site that it is given. Locks that only pass the site on say so.
 template <class Lock>
@@ -111,7 +117,7 @@ class elided_base {
 
  protected:
   bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
-    if (!machine::attempts_work()) return false;
+    if (!may_try()) return false;
     if (enter_elided(site_, &lock_, mode, held)) return true;
     count_taken();
     return false;
@@ -124,9 +130,18 @@ class elided_base {
     return how == try_outcome::elided;
   }
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
-    return machine::attempts_work() ? try_enter_elided(site_, &lock_, mode, held) : try_outcome::try_lock;
+    return may_try() ? try_enter_elided(site_, &lock_, mode, held) : try_outcome::try_lock;
   }
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
+
+  static bool may_try() noexcept {
+    if constexpr (checks_itself<Lock>) {
+      if (machine::attempts_never_work()) return false;
+    }
+    return machine::attempts_work();
+  }
+  /// Whether unlock() needs to know nothing but the lock.
+  static bool only_unlocks() noexcept { return checks_itself<Lock> && machine::attempts_never_work(); }
 
   /// The section takes the lock. Lock may count that itself.
   void count_taken() const noexcept {
@@ -141,12 +156,12 @@ class elided_base {
   /// the lock. A load right after an atomic instruction on the same line costs up to a third of a section.
   void acquired(latch_mode mode = latch_mode::exclusive) const noexcept {
     machine::annotate_acquire(&lock_);
-    if constexpr (keeps_record) my_attempt_frame.taken.remember(&lock_, mode);
+    if (keeps_record && !only_unlocks()) my_attempt_frame.taken.remember(&lock_, mode);
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
     if (!got) return false;
     acquired(mode);
-    if (machine::attempts_work()) count_taken();
+    if (may_try()) count_taken();
     return true;
   }
   /// True: the calling thread has the lock in this mode and is about to unlock it.
@@ -182,6 +197,18 @@ class elided_base {
     if (!leave()) refuse_release();
   }
 
+  /// Unlocks, or reports that there is no section to end. For locks that notice that while they unlock.
+  [[gnu::always_inline]] void release_or_refuse() noexcept TXSYNC_UNCHECKED {
+    machine::annotate_release(&lock_);
+    if (!lock_.unlock_if_held()) [[unlikely]]
+      refuse_release();
+  }
+  [[gnu::always_inline]] void release_or_refuse_shared() noexcept TXSYNC_UNCHECKED {
+    machine::annotate_release(&lock_);
+    if (!lock_.unlock_shared_if_held()) [[unlikely]]
+      refuse_release();
+  }
+
   [[gnu::noinline]] void refuse_release() const noexcept {
     // An attempt may see the effect of its own stores. Outside an attempt, the fault is seen again.
     machine::abort<machine::attempt_status::code_fall_back>();
@@ -204,24 +231,22 @@ class elided_base {
       return lock_.is_held();
     }
   }
-  /// Unlocks, or reports that there is no section to end. Locks that notice the fault while they unlock have one
-  /// function for both.
+  /// As release_or_refuse(), for all locks.
   [[gnu::noinline]] void release_checked() noexcept TXSYNC_UNCHECKED {
-    machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_if_held(); }) {
-      if (!lock_.unlock_if_held()) [[unlikely]]
-        refuse_release();
+      release_or_refuse();
     } else {
+      machine::annotate_release(&lock_);
       if (!is_held_to_unlock()) [[unlikely]]
         return refuse_release();
       lock_.unlock();
     }
   }
   [[gnu::noinline]] void release_shared_checked() noexcept TXSYNC_UNCHECKED {
-    machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_shared_if_held(); }) {
-      if (!lock_.unlock_shared_if_held()) refuse_release();
+      release_or_refuse_shared();
     } else {
+      machine::annotate_release(&lock_);
       if (lock_.readers() == 0) return refuse_release();
       lock_.unlock_shared();
     }
@@ -268,12 +293,13 @@ class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, p
       if (!this->lock_.unlock_if_held()) [[unlikely]]
         this->leave_or_refuse();
     } else if constexpr (detail::looks_at_frame<Lock>) {
-      if (detail::in_elided_attempt()) [[unlikely]]
+      if (!this->only_unlocks() && detail::in_elided_attempt()) [[unlikely]]
         return this->leave_or_release();
-      machine::annotate_release(&this->lock_);
-      if (!this->lock_.unlock_if_held()) [[unlikely]]
-        this->refuse_release();
+      this->release_or_refuse();
     } else {
+      if constexpr (detail::checks_itself<Lock>) {
+        if (this->only_unlocks()) return this->release_or_refuse();
+      }
       if (!this->releases_last_taken(latch_mode::exclusive)) [[unlikely]]
         return this->leave_or_release();
       this->forget_taken();
@@ -357,11 +383,9 @@ class TXSYNC_CAPABILITY("shared_mutex") elided_shared : public elided<Lock>,
   }
   [[gnu::always_inline]] void unlock_shared() noexcept TXSYNC_UNLOCKS_SHARED {
     if constexpr (detail::looks_at_frame<Lock>) {
-      if (detail::in_elided_attempt()) [[unlikely]]
+      if (!this->only_unlocks() && detail::in_elided_attempt()) [[unlikely]]
         return this->leave_or_release_shared();
-      machine::annotate_release(&this->lock_);
-      if (!this->lock_.unlock_shared_if_held()) [[unlikely]]
-        this->refuse_release();
+      this->release_or_refuse_shared();
     } else {
       if (!this->releases_last_taken(latch_mode::shared)) [[unlikely]]
         return this->leave_or_release_shared();

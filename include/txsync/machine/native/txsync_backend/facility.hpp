@@ -19,6 +19,10 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
   return found == facility::present || (found == facility::unknown && find_facility());
 }
 
+/// What htm() found when this library was loaded; before that, `unknown`. It is a constant, so that the compiler may
+/// read it once for many sections. It may then keep the answer in a register from lock to unlock.
+TXSYNC_EXPORT extern const facility attempts_at_load;
+
 /// On x86 it compares in memory, because compilers load an atomic into a register first. In a queue lock nothing hides
 /// that load, because the unlock before it and the lock after it are locked instructions. It costs 0.1 ns of 5.3 on Zen
 /// 4 (./dev bench locks --elision-only).
@@ -36,6 +40,13 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::machine::detail
 
 namespace txsync::TXSYNC_INLINE_BACKEND::machine {
+
+inline bool attempts_never_work() noexcept {
+  // A test of a bit. In a loop over sections, GCC 12 keeps the result of such an operation in a register. It would read
+  // a value that is only compared each time.
+  constexpr auto absent = static_cast<std::uint8_t>(detail::facility::absent);
+  return (static_cast<std::uint8_t>(detail::attempts_at_load) & absent) != 0;
+}
 
 inline bool attempts_work() noexcept {
   // This test comes first and is inlined. Where attempts work, a comparison and a jump cost nothing beside an attempt.

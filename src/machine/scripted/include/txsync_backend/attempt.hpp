@@ -56,6 +56,7 @@ inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t va
 }
 inline void await_attempts() noexcept { detail::scripted_await(); }
 inline bool attempts_work() noexcept { return htm().attempts; }
+inline bool attempts_never_work() noexcept { return !attempts_work(); }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }
 

@@ -19,5 +19,6 @@ inline void suspend() noexcept {}
 inline void resume() noexcept {}
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{0}; }
 inline bool attempts_work() noexcept { return false; }
+inline bool attempts_never_work() noexcept { return true; }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::machine
