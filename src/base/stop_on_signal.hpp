@@ -3,8 +3,8 @@
 
 namespace txsync::base {
 
-/// While it lives, SIGINT and SIGTERM only set a flag: asked() becomes true. A second signal ends the program. At most
-/// one object at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP only set a flag: asked() becomes true. A second signal ends the program.
+/// SIGHUP stays ignored if it was (nohup). At most one object at a time.
 class stop_on_signal {
  public:
   stop_on_signal();
@@ -16,10 +16,15 @@ class stop_on_signal {
   /// For a child that a signal has ended. The signal may be for this process, too, and arrive a moment later: waits up
   /// to 0.1 s.
   static bool asked_soon() noexcept;
+  /// The exit status of a program that the signal has stopped, as shells have it: 130 after SIGINT. Requires: asked().
+  static int status() noexcept;
+  /// Whether it is one of these signals. A terminal sends them to a child, too.
+  static bool handles(int signal) noexcept;
 
  private:
   void (*interrupt_)(int);
   void (*terminate_)(int);
+  void (*hang_up_)(int);
 };
 
 }  // namespace txsync::base

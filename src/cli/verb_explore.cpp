@@ -49,7 +49,7 @@ class explore_verb final : public verb {
         "Each schedule is one run of it, without standard input and output. Exit status 0 means that the run passed.\n"
         "Tests named seeded:... contain a fault that the exploration has to find.\n"
         "A failed schedule has a key. txsync replay KEY repeats the schedule and shows the steps of each thread.\n"
-        "Exit status 1: a test failed that should pass, or a seeded fault was not found.");
+        "Exit status 1: a test failed that should pass, or a seeded fault was not found. 130: ended by Ctrl-C.");
   }
 
   bool takes_program() const override { return true; }
@@ -71,13 +71,14 @@ class explore_verb final : public verb {
       if (stop_on_signal::asked()) break;
       const simulate::exploration_result result = explore(test, {test.name, kind, seed}, schedules);
       print_result(with.table, result);
-      if (!result.right) status = failed;
       // A run that the user ends is left out; it is not wrong. A signal may arrive at any moment of an image, even at
       // its start.
-      if (result.right || !stop_on_signal::asked_soon()) simulate::add_to_document(with.document, result);
+      if (!result.error.empty() && stop_on_signal::asked_soon()) break;
+      if (!result.right) status = failed;
+      simulate::add_to_document(with.document, result);
     }
     with.document.interrupted = with.document.points.size() != chosen.size();
-    return with.document.interrupted ? failed : status;
+    return with.document.interrupted && status == ok ? stop_on_signal::status() : status;
   }
 
  private:
@@ -114,7 +115,7 @@ class explore_verb final : public verb {
     try {
       seen = sim::run_image(request);
       // An image that is asked to end may report its position, and ends with a status of its own.
-      if (seen.signal != 0 || seen.failure.starts_with("interrupted:"))
+      if (seen.signal != 0 || seen.was_interrupted())
         throw sim::image_error(simulate::complaint_of(seen, request.path));
     } catch (const sim::image_error& error) {
       result.error = error.what();
@@ -154,9 +155,14 @@ class explore_verb final : public verb {
       const simulate::exploration_result result = simulate::explore_program(what, plan, seed);
       print_heading(with.table);
       print_result(with.table, result);
-      simulate::add_to_document(with.document, result);
-      with.document.interrupted = result.right ? stop_on_signal::asked() : stop_on_signal::asked_soon();
-      return result.right && !with.document.interrupted ? ok : failed;
+      if (result.schedules != 0) simulate::add_to_document(with.document, result);
+      with.document.interrupted = stop_on_signal::asked();
+      if (!result.right) return failed;
+      if (!with.document.interrupted) return ok;
+      const std::string where = symbols::with_places(symbols::module_symbols(what.path), result.ended_in);
+      base::print(stderr, "txsync explore: interrupted after {} of {} schedules{}{}\n", result.schedules,
+                  plan.schedules, where.empty() ? "" : "; in one of them:", where);
+      return stop_on_signal::status();
     } catch (const sim::image_error& error) {
       with.document.interrupted = stop_on_signal::asked_soon();
       const std::string why = symbols::with_places(symbols::module_symbols(what.path), error.what());
@@ -164,7 +170,7 @@ class explore_verb final : public verb {
       if (!with.document.interrupted)
         simulate::add_to_document(
             with.document, {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});
-      return failed;
+      return with.document.interrupted ? stop_on_signal::status() : failed;
     }
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -37,6 +38,7 @@ using site_key = std::pair<std::string, std::string>;
 site_figures figures_of(const json& site) {
   site_figures sums{number_of(site, "contended") + number_of(site, "failed_waits"), waiting_of(site),
                     number_of(site, "acquisitions"), number_of(site, "hold_ns")};
+  sums.unwatched = number_of(site, "unwatched");
   const json& waits = part_of(site, "wait_percentiles_ns");
   if (waits.contains("p99.9")) sums.p999_ns = observe::carried_figures(number_of(waits, "p99.9"));
   if (site.contains("max_wait_ns")) sums.max_wait_ns = number_of(site, "max_wait_ns");
@@ -48,6 +50,7 @@ void add_figures(site_figures& sum, const site_figures& more) {
   sum.wait_ns += more.wait_ns;
   sum.holds += more.holds;
   sum.hold_ns += more.hold_ns;
+  sum.unwatched += more.unwatched;
   sum.p999_ns = std::max(sum.p999_ns, more.p999_ns);
   sum.max_wait_ns = std::max(sum.max_wait_ns, more.max_wait_ns);
 }
@@ -101,11 +104,13 @@ std::vector<site_change> site_changes(const json& before, const json& after) {
   return changes;
 }
 
-double wait_ns(const std::optional<site_figures>& site) { return site ? site->wait_ns : 0; }
+double wait_before(const site_change& site) { return site.before && site.compares_waits() ? site.before->wait_ns : 0; }
+double wait_after(const site_change& site) { return site.after && site.compares_waits() ? site.after->wait_ns : 0; }
 
 void sort_by_change(difference& all) {
   const auto change = [&](const site_change& one) {
-    return std::fabs(wait_ns(one.after) / all.divisor_after() - wait_ns(one.before) / all.divisor_before());
+    if (!one.compares_waits()) return -1.0;  // these come last
+    return std::fabs(wait_after(one) / all.divisor_after() - wait_before(one) / all.divisor_before());
   };
   std::stable_sort(all.sites.begin(), all.sites.end(),
                    [&](const site_change& a, const site_change& b) { return change(a) > change(b); });
@@ -170,6 +175,22 @@ void remark_on(std::vector<std::string>& remarks, const source& from) {
   if (!sanitizers.empty()) remarks.push_back(who + "this build of txsync had sanitizers; its times mean nothing.");
 }
 
+/// The sites whose waits cannot be compared, each once.
+std::string names_of_uncounted(const difference& all) {
+  constexpr std::size_t max_names = 10;
+  std::set<std::string> names;
+  for (const site_change& one : all.sites) {
+    if (!one.compares_waits()) names.insert(one.name);
+  }
+  std::string list;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > max_names) return fmt::format("{} and {} more", list, names.size() - max_names);
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
 std::vector<std::string> remarks_on(const source& before, const source& after, const difference& all) {
   std::vector<std::string> remarks;
   const auto differ = [&](const std::string& what, const std::string& a, const std::string& b) {
@@ -183,6 +204,9 @@ std::vector<std::string> remarks_on(const source& before, const source& after, c
          text_of(part_of(after.document, "tool"), "commit"));
   remark_on(remarks, before);
   remark_on(remarks, after);
+  if (const std::string names = names_of_uncounted(all); !names.empty())
+    remarks.push_back("One of the documents, or both, did not count the waits at: " + names +
+                      ". They are not compared.");
   if (all.per_second) {
     remarks.push_back("The runs had different lengths, " + duration(all.before_s * 1e9) + " and " +
                       duration(all.after_s * 1e9) +
@@ -248,17 +272,22 @@ std::string time_ratio(const std::optional<double>& before, const std::optional<
 
 /// The figures of a run, divided by its length in seconds; `seconds` is 1 for totals.
 difference_row figures_row(std::string label, const site_figures& site, double seconds, bool with_times) {
+  const bool is_known = site.counts_waits();
   return {std::move(label),
-          {count_words(site.waits / seconds), duration(site.wait_ns / seconds),
+          {is_known ? count_words(site.waits / seconds) : "–", is_known ? duration(site.wait_ns / seconds) : "–",
            with_times ? time_words(site.p999_ns) : "", with_times ? time_words(site.max_wait_ns) : "",
            count_words(site.holds / seconds), duration(site.hold_ns / seconds)}};
 }
 
 difference_row ratio_row(const char* label, const site_figures& before, const site_figures& after, double lengths,
                          bool with_times) {
+  const bool are_known = before.counts_waits() && after.counts_waits();
+  const auto of_waits = [&](double first, double second) {
+    return are_known ? ratio_words_of(first * lengths, second) : "–";
+  };
   return {
       label,
-      {ratio_words_of(before.waits * lengths, after.waits), ratio_words_of(before.wait_ns * lengths, after.wait_ns),
+      {of_waits(before.waits, after.waits), of_waits(before.wait_ns, after.wait_ns),
        with_times ? time_ratio(before.p999_ns, after.p999_ns) : "",
        with_times ? time_ratio(before.max_wait_ns, after.max_wait_ns) : "",
        ratio_words_of(before.holds * lengths, after.holds), ratio_words_of(before.hold_ns * lengths, after.hold_ns)}};
@@ -292,13 +321,13 @@ report_error not_as_the_schema(const source& before, const source& after, const 
 
 double difference::waiting_before() const {
   double sum = 0;
-  for (const site_change& one : sites) sum += wait_ns(one.before);
+  for (const site_change& one : sites) sum += wait_before(one);
   return sum;
 }
 
 double difference::waiting_after() const {
   double sum = 0;
-  for (const site_change& one : sites) sum += wait_ns(one.after);
+  for (const site_change& one : sites) sum += wait_after(one);
   return sum;
 }
 
@@ -337,13 +366,18 @@ std::string verdict_of(const difference& all) {
   const double after = all.waiting_after() / all.divisor_after();
   std::string words;
   if (all.before_s == 0) words = points_verdict(all);
-  if (before + after == 0) return words.empty() ? "No thread waited for a lock, before or after." : words;
+  if (before + after == 0 && words.empty()) {
+    return std::all_of(all.sites.begin(), all.sites.end(), [](const site_change& one) { return one.compares_waits(); })
+               ? "No thread waited for a lock, before or after."
+               : "No waits can be compared: not both documents counted them.";
+  }
+  if (before + after == 0) return words;
   const site_change& most = all.sites.front();
   return words + fmt::format("{}Threads waited for locks {} before, {} after{} ({}). Most changed {}: {}, then {}.",
                              words.empty() ? "" : " ", duration(before), duration(after),
                              all.per_second ? " in each second of the run" : "", change_words(before, after), most.name,
-                             duration(wait_ns(most.before) / all.divisor_before()),
-                             duration(wait_ns(most.after) / all.divisor_after()));
+                             duration(wait_before(most) / all.divisor_before()),
+                             duration(wait_after(most) / all.divisor_after()));
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::report

@@ -20,6 +20,10 @@ struct site_figures {
   double hold_ns = 0;
   std::optional<double> p999_ns = {};
   std::optional<double> max_wait_ns = {};
+  double unwatched = 0;  ///< of the holds, those of locks that do not count their waits
+
+  /// As site_record::counts_waits().
+  bool counts_waits() const { return unwatched == 0 || waits != 0; }
 };
 
 struct site_change {
@@ -27,6 +31,9 @@ struct site_change {
   std::string where;  ///< the point's subject and threads; empty if a document has only one point with sites
   std::optional<site_figures> before = {};  ///< at least one of the two has a value
   std::optional<site_figures> after = {};
+
+  /// Whether waits were counted wherever the site is.
+  bool compares_waits() const { return (!before || before->counts_waits()) && (!after || after->counts_waits()); }
 };
 
 /// A measured median with the lowest and highest value.
@@ -59,7 +66,7 @@ struct difference {
   /// The number by which times are divided before they are compared.
   double divisor_before() const { return per_second ? before_s : 1; }
   double divisor_after() const { return per_second ? after_s : 1; }
-  /// The waiting of all sites and threads, in nanoseconds.
+  /// The waiting of all threads, in nanoseconds, at the sites whose waits can be compared.
   double waiting_before() const;
   double waiting_after() const;
 };

@@ -106,8 +106,20 @@ std::string sites_table(const difference& all) {
          "samples.</p></section>\n";
 }
 
+/// Leaves out the chains of sites whose waits one of the documents did not count.
+void leave_out_uncounted(std::vector<call_chain>& chains, const difference& all) {
+  for (const site_change& one : all.sites) {
+    if (one.compares_waits()) continue;
+    std::erase_if(chains, [&](const call_chain& chain) {
+      return !chain.frames.empty() && without_line(chain.frames.back()) == without_line(one.name);
+    });
+  }
+}
+
 /// The chains of both documents in one list. If the lengths of the runs differ, amounts are per second.
 std::vector<call_chain> joined(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all) {
+  leave_out_uncounted(before, all);
+  leave_out_uncounted(after, all);
   for (call_chain& chain : before) {
     chain.before = chain.amount / all.divisor_before();
     chain.amount = 0;

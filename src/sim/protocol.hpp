@@ -131,6 +131,9 @@ inline constexpr char failed_seed[] = "failed";   ///< of the schedule in which 
 
 /// The last record of a simulation that cannot continue: this name, and a text for people.
 inline constexpr char failure_record[] = "failure";
+/// How that text begins, and how it goes on if a signal has asked the image to end.
+inline constexpr char failure_prefix[] = "txsync sim: ";
+inline constexpr char interrupted[] = "interrupted:";
 
 // ---- what records say
 

@@ -82,8 +82,9 @@ struct exploration_result {
   bool right = true;           ///< the result is the expected one
   std::string complaint = {};  ///< if it is failing
   schedule_key key;
-  std::string again = {};  ///< the command that repeats the schedule that failed
-  std::string error = {};  ///< why it could not be explored; then the rest has no meaning
+  std::string again = {};     ///< the command that repeats the schedule that failed
+  std::string error = {};     ///< why it could not be explored; then the rest has no meaning
+  std::string ended_in = {};  ///< where a schedule was when a signal ended the exploration
 };
 
 /// How schedules are made, and how many of each test at most.
@@ -114,8 +115,8 @@ struct program_exploration {
 program_exploration program_to_explore(const base::words& command);
 
 /// Runs its schedules from that seed on, as many at a time as there are processors. It stops at the first that does not
-/// end with exit status 0. It stops early when stop_on_signal is asked, and throws sim::image_error if that happens
-/// within a schedule.
+/// end with exit status 0. It stops early when stop_on_signal is asked. A schedule that is ended by that counts for
+/// nothing. Throws sim::image_error.
 exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
 /// The request for its schedules of that kind, one for each request.seed.
 sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind);

@@ -32,7 +32,9 @@ std::uint64_t choices_of(sim::image_request request) {
   request.seed = 0;
   request.choices = std::uint64_t{1} << 40;  // so that none is drawn during the run
   constexpr std::uint64_t least = 16;
-  return std::max(least, sim::run_image(request).number(sim::number_record::choices));
+  const sim::image_result seen = sim::run_image(request);
+  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
+  return std::max(least, seen.number(sim::number_record::choices));
 }
 
 std::string again_by(const program_exploration& what, const schedule_key& key) {
@@ -106,6 +108,8 @@ class schedules_at_once {
   /// The number of the first that failed. It has no meaning if complaint() is empty.
   std::uint64_t failing() const { return until_; }
   const std::string& complaint() const { return complaint_; }
+  /// Where a schedule was that a signal has ended.
+  const std::string& ended_in() const { return ended_in_; }
 
  private:
   void work() {
@@ -113,15 +117,25 @@ class schedules_at_once {
       for (std::uint64_t mine = next_++; mine < until_ && !stop_on_signal::asked(); mine = next_++) {
         sim::image_request request = requests_[mine % requests_.size()];
         request.seed = seed_ + mine;
-        const std::string complaint = complaint_of_schedule(sim::run_image(request), what_.path);
+        const sim::image_result seen = sim::run_image(request);
+        const std::string complaint = complaint_of_schedule(seen, what_.path);
+        if (is_cut_short(seen)) throw sim::image_error(complaint);
         ++ran_;
         const std::lock_guard guard(end_);
         if (complaint.empty() || mine >= until_) continue;
         until_ = mine;
         complaint_ = complaint;
       }
-    } catch (const sim::image_error&) {
+    } catch (const sim::image_error& error) {
+      const bool is_asked = stop_on_signal::asked_soon();
       const std::lock_guard guard(end_);
+      if (is_asked) {
+        const std::string_view where = error.what();
+        constexpr std::string_view begin = "interrupted:";
+        if (const std::size_t at = where.find(begin); at != std::string_view::npos)
+          ended_in_ = where.substr(at + begin.size());
+        return;
+      }
       if (!error_) error_ = std::current_exception();
       until_ = 0;
     }
@@ -135,6 +149,7 @@ class schedules_at_once {
   std::mutex end_;  ///< guards what follows, for writing
   std::atomic<std::uint64_t> until_;
   std::string complaint_;
+  std::string ended_in_;
   std::exception_ptr error_;
 };
 
@@ -148,6 +163,7 @@ exploration_result explore_program(const program_exploration& what, const explor
   exploration_result result{.subject = what.name, .order = plan.text(), .key = {}};
   result.schedules = all.ran();
   result.complaint = all.complaint();
+  result.ended_in = all.ended_in();
   result.failing = !result.complaint.empty();
   result.right = !result.failing;
   if (result.failing) {

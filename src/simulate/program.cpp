@@ -127,6 +127,10 @@ std::string simulated_program(const words& command) {
   return path;
 }
 
+bool is_cut_short(const sim::image_result& seen) {
+  return stop_on_signal::handles(seen.signal) || seen.was_interrupted();
+}
+
 int run_program(observe::document& into, const program_request& request) {
   std::string path;
   try {
@@ -140,6 +144,8 @@ int run_program(observe::document& into, const program_request& request) {
   sim::image_result seen;
   try {
     seen = sim::run_image(image_request_of(request, path));
+    if (is_cut_short(seen) && stop_on_signal::asked_soon())
+      throw sim::image_error(seen.failure.empty() ? "interrupted" : seen.failure);
   } catch (const sim::image_error& error) {
     into.interrupted = stop_on_signal::asked();
     base::print(stderr, "txsync sim: {}\n", symbols::with_places(symbols::module_symbols(path), error.what()));

@@ -76,4 +76,7 @@ observe::json machine_object(const sim::machine& machine);
 void print_attempts(std::FILE* out, const measure::bench_result& result);
 void print_abort_places(std::FILE* out, const measure::bench_result& result);
 
+/// Whether somebody has ended the image, and perhaps this process, too: by Ctrl-C, for instance.
+bool is_cut_short(const sim::image_result& seen);
+
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

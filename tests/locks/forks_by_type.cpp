@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include <speculate/scoped_site.hpp>
 #include <txsync/barrier.hpp>
 #include <txsync/locks/priority_tatas.hpp>
 #include <txsync/speculate/elided.hpp>
@@ -247,6 +248,38 @@ TEST_F(ForksByType, ElidedReaderWriterLocksGoOn) {
   expect_elided_shared_goes_on<txsync::futex_rwlock>();
   expect_elided_shared_goes_on<txsync::occ_rwlock>();
   expect_elided_shared_goes_on<txsync::srwlock>();
+}
+
+/// The child's unlock ends the node's turn. A second one there is reported, and does not end that of another node.
+template <class Lock>
+void expect_elided_queue_goes_on() {
+  using lock_type = txsync::elided_with_node<Lock>;
+  static constexpr txsync::elision_policy takes_the_lock{.attempts = 0};
+  txsync::scoped_site place{takes_the_lock};
+  const auto lock = std::make_unique<lock_type>(place);
+  turn<lock_type> mine{*lock};
+  mine.take();
+  std::vector<std::thread> others = start_waiting(2, [&lock] {
+    turn<lock_type> own{*lock};
+    own.take();
+    own.give_up();
+  });
+  EXPECT_TRUE(child_succeeds([&] {
+    mine.give_up();
+    turn<lock_type> other{*lock};
+    other.take();
+    mine.give_up();
+    turn<lock_type> third{*lock};
+    expect_in_child(!third.try_take());
+    other.give_up();
+    use(*lock);
+  }));
+  mine.give_up();
+  join(others);
+}
+TEST_F(ForksByType, ElidedQueueLocksGoOn) {
+  expect_elided_queue_goes_on<txsync::mcs_lock>();
+  expect_elided_queue_goes_on<txsync::fifo_mcs_lock>();
 }
 
 /// Who has arrived counts, there as here; the phases after that need as many threads as ever.

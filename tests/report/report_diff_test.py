@@ -154,6 +154,21 @@ class Difference(report_test.Pages):
         self.assertNotIn("a second", table)
         self.assertIn("remark: The policies of the locks differ: libc, and ticket.\n", table)
 
+    def test_waits_that_nobody_counted_are_not_compared(self):
+        before = samples.small_run(1.0, [("a", 1000, 4_000_000_000, 5), ("b", 10, 1_000_000_000, 5)])
+        after = samples.small_run(1.0, [("a", 0, 0, 5), ("b", 5, 500_000_000, 5)])
+        uncounted = after["points"][0]["sites"][0]
+        uncounted["unwatched"] = uncounted["acquisitions"]
+        table = self.table(before, after)
+        self.assertIn("Threads waited for locks 1.00 s before, 500 ms after (−50 %). Most changed b: 1.00 s, then 500 ms.", table)
+        self.assertIn("remark: One of the documents, or both, did not count the waits at: a. They are not compared.\n", table)
+        rows = [line.split() for line in table[table.index("  a\n"):].splitlines()[1:3]]
+        self.assertEqual([row[:3] for row in rows], [["after", "–", "–"], ["ratio", "–", "–"]])
+        _, page = self.page(before, after, options=["--diff"])
+        self.assertEqual([title.split(" ")[0] for _, title, *_ in graphs(page)[0]], ["all", "b:"])
+        del after["points"][0]["sites"][1]
+        self.assertIn("No waits can be compared: not both documents counted them.", self.table(samples.small_run(1.0, [("a", 1, 1, 1)]), after))
+
     def test_no_page_is_made_unless_asked_for(self):
         self.call("--diff", *self.files(samples.run_before(), samples.run_after()))
         self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["0.json", "1.json"])

@@ -110,8 +110,9 @@ TXSYNC_EXPORT const htm_capability& htm() noexcept;
 /// True: attempts do not work, neither now nor later. False: they work, or it is not known yet. It is for code that is
 /// inlined into programs and asks both before and after a critical section. There a load between two atomic instructions
 /// takes 2 ns (Emerald Rapids).
-/// Cost: natively the read of a constant, which the compiler may do once for many sections. A program that uses it tries
-/// the machine when it is loaded, in 20..60 us.
+/// Cost: natively the read of a constant, which the compiler may do once for many sections. The machine is tried when
+/// the shared library is loaded, or a program with elided locks that links the static one. That takes 20..60 us, and
+/// reads TXSYNC_HTM.
 [[gnu::always_inline]] inline bool attempts_never_work() noexcept;
 
 /// Starts an attempt, or one more level of flat nesting. In the attempt, the result is started(). After an abort, the

@@ -209,6 +209,16 @@ class elided_base {
       refuse_release();
   }
 
+  /// Unlocks a lock that the thread's record says it has taken. Another thread may have unlocked it meanwhile. A ticket
+  /// lock would be lost if it were unlocked again.
+  [[gnu::always_inline]] void release_known() noexcept TXSYNC_UNCHECKED {
+    if constexpr (requires { lock_.unlock_if_held(); }) {
+      release_or_refuse();
+    } else {
+      lock_.unlock();
+    }
+  }
+
   [[gnu::noinline]] void refuse_release() const noexcept {
     // An attempt may see the effect of its own stores. Outside an attempt, the fault is seen again.
     machine::abort<machine::attempt_status::code_fall_back>();
@@ -303,7 +313,7 @@ class TXSYNC_CAPABILITY("mutex") elided : protected detail::elided_base<Lock>, p
       if (!this->releases_last_taken(latch_mode::exclusive)) [[unlikely]]
         return this->leave_or_release();
       this->forget_taken();
-      this->lock_.unlock();
+      this->release_known();
     }
   }
 };

@@ -186,6 +186,8 @@ std::string image_result::last_message() const {
   return text.substr(text.rfind('\n') + 1);
 }
 
+bool image_result::was_interrupted() const { return failure.starts_with(std::string(failure_prefix) + interrupted); }
+
 std::uint64_t image_result::number(const std::string& name) const {
   const auto found = records.find(name);
   return found != records.end() ? found->second : 0;

@@ -73,6 +73,8 @@ struct image_result {
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;
+  /// A signal has asked the image to end: `failure` says where its threads were.
+  bool was_interrupted() const;
   /// The number with that name; 0 if there is none.
   std::uint64_t number(const std::string& name) const;
   /// The same for what the program itself has recorded: program_record, or a name of its own.

@@ -164,6 +164,8 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   restore_stack(thread);
   copy_exception_state(thread, false);
   error_number_of(thread) = tx.error_number;
+  thread.exit_count = tx.exit_count;
+  thread.fault_jump_target = tx.fault_jump_target;
   for (void* allocation : tx.allocated) heap_free(allocation);
   for (void* allocation : tx.freed_for_good) heap_free(allocation);
   if (!tx.doomed) log_abort(thread, reason);
@@ -207,6 +209,8 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   std::memcpy(tx.stack_copy, reinterpret_cast<void*>(frame), tx.stack_copied);
   copy_exception_state(thread, true);
   tx.error_number = error_number_of(thread);
+  tx.exit_count = thread.exit_count;
+  tx.fault_jump_target = thread.fault_jump_target;
   cpu_of(thread).in_attempt.clear();
   tx.tracks_reads = state.model.htm_reads_tracked != 0;
   if (state.model.htm_read_filter != 0) tx.left_l1.clear();

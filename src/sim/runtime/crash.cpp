@@ -73,10 +73,16 @@ void on_timer(int) {
   if (looks_without_progress > looks) fail("the program has not accessed memory for long: it may compute without end");
 }
 
+constinit bool asked = false;
+
 /// The user interrupts the simulation: where are the program's threads?
 void on_request(int) {
+  // The image is about to end if a request or a failure is being reported, or if the program has ended. The stacks of
+  // its threads cannot be followed then.
+  if (asked || (state.current == nullptr && state.thread_count != 0)) return;
+  asked = true;
   line_text line;
-  line << "interrupted:";
+  line << interrupted;
   add_places(line, [](const thread_record& thread) { return thread.state != thread_state::ended; });
   fail(line);
 }
@@ -97,7 +103,12 @@ void catch_crashes(std::uint64_t patience_s) noexcept {
   struct sigaction request{};
   request.sa_handler = on_request;
   request.sa_flags = SA_ONSTACK;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &request, nullptr);
+  struct sigaction before{};
+  sigaction(SIGHUP, nullptr, &before);
+  const bool ignores_hang_up = before.sa_handler == SIG_IGN;  // nohup
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (signal != SIGHUP || !ignores_hang_up) sigaction(signal, &request, nullptr);
+  }
   if (patience_s == 0) return;
   struct sigaction look{};
   look.sa_handler = on_timer;

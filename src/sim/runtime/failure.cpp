@@ -32,7 +32,7 @@ void fail(const char* what) noexcept {
 
 void fail(const line_text& what) noexcept {
   line_text line;
-  line << "txsync sim: " << what.text();
+  line << failure_prefix << what.text();
   const thread_record* thread = state.current;
   set_current(nullptr);  // what follows is not part of the simulation
   if (thread != nullptr) {

@@ -87,6 +87,9 @@ struct attempt {
   std::size_t stack_copied = 0;
   std::uint64_t exception_state[2] = {};
   int error_number = 0;  ///< errno, which libc writes
+  // Members of thread_record that the program's calls change.
+  unsigned exit_count = 0;
+  void* fault_jump_target = nullptr;
   ticks began = 0;
   elided_lock elided[max_elided] = {};
   growing_list<tracked_line> reads;

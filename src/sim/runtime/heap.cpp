@@ -32,8 +32,10 @@ struct size_class {
 
 constinit size_class (*lists)[all_classes] = nullptr;
 constinit std::uint8_t* chunk_classes = nullptr;  // class + 1 of the chunk's blocks, by chunk number
-// By a block's start, in steps of `finest`. Most of it is never touched.
+// By a block's start, in steps of `finest`: the code that last allocated it, and whether it is in use. Most of it is
+// never touched. Code of an image is far below the mark.
 constinit std::uint32_t* code_addresses = nullptr;
+constexpr std::uint32_t in_use = std::uint32_t{1} << 31;
 constinit std::uintptr_t announced_code = 0;
 
 constexpr unsigned class_for(std::size_t bytes) noexcept {
@@ -80,6 +82,21 @@ void know_nothing_of(std::uintptr_t address, std::size_t bytes) noexcept {
   if (state.oracle && state.current != nullptr) oracle_forget(address, bytes);
 }
 
+std::uint32_t& code_of(std::uintptr_t block) noexcept { return code_addresses[(block - arena_begin) / finest]; }
+
+[[noreturn]] void refuse_free(std::uintptr_t address, unsigned number) noexcept {
+  line_text line;
+  if (number == 0) {
+    line << "the program frees what was never allocated: ";
+  } else if (address % finest == 0 && code_of(address) != 0) {
+    line << "the program frees a block of " << size_of_class(number - 1) << " bytes twice: ";
+  } else {
+    line << "the program frees an address that is not the start of a block: ";
+  }
+  line.hexadecimal(address);
+  fail(line);
+}
+
 /// The size of a block that starts at such an alignment in its chunk.
 std::size_t size_for(std::size_t bytes, std::size_t alignment) noexcept {
   if (alignment <= finest) return bytes;
@@ -100,23 +117,31 @@ void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     free_block* block = list.free;
     list.free = block->next;
     know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size);
+    code_of(reinterpret_cast<std::uintptr_t>(block)) = in_use;
     return block;
   }
   if (list.fresh + size > list.fresh_end || list.fresh == 0) refill(list, number);
   const std::uintptr_t block = list.fresh;
   list.fresh += size <= largest_in_chunk ? size : list.fresh_end - list.fresh;
   know_nothing_of(block, size);
+  code_of(block) = in_use;
   return reinterpret_cast<void*>(block);
 }
 
-void heap_free(void* block) noexcept {
+namespace {
+/// Returns the number of the block's class, plus one.
+unsigned check_in_use(const void* block) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   const unsigned number = address < program_end ? chunk_classes[address / chunk_bytes] : 0u;
-  if (number == 0) {
-    line_text line;
-    (line << "the program frees what was never allocated: ").hexadecimal(address);
-    fail(line);
-  }
+  if (number == 0 || address % finest != 0 || (code_of(address) & in_use) == 0) refuse_free(address, number);
+  return number;
+}
+}  // namespace
+
+void heap_free(void* block) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  const unsigned number = check_in_use(block);
+  code_of(address) &= ~in_use;
   size_class& list = lists[owner()][number - 1];
   auto* freed = static_cast<free_block*>(block);
   freed->next = list.free;
@@ -130,13 +155,12 @@ heap_block heap_block_at(std::uintptr_t address) noexcept {
   if (number == 0) return {};
   const std::size_t size = size_of_class(number - 1);
   std::uintptr_t start = address / chunk_bytes * chunk_bytes;
-  const auto code_of = [](std::uintptr_t block) { return code_addresses[(block - arena_begin) / finest]; };
   if (size <= largest_in_chunk) {
     start += (address - start) / size * size;
   } else {  // several chunks; only the first has a code address
     for (std::size_t back = chunk_bytes; back < size && code_of(start) == 0; back += chunk_bytes) start -= chunk_bytes;
   }
-  return {start, size, code_of(start)};
+  return {start, size, code_of(start) & ~in_use};
 }
 
 void next_allocation_is_from(std::uintptr_t code) noexcept { announced_code = code; }
@@ -175,8 +199,8 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) no
     heap_free(block);
     abort_self({.why = cause::capacity_write});
   }
-  const std::size_t number = (reinterpret_cast<std::uintptr_t>(block) - arena_begin) / finest;
-  code_addresses[number] = static_cast<std::uint32_t>(announced_code != 0 ? announced_code : code);
+  code_of(reinterpret_cast<std::uintptr_t>(block)) |=
+      static_cast<std::uint32_t>(announced_code != 0 ? announced_code : code);
   announced_code = 0;
   return block;
 }
@@ -237,6 +261,7 @@ void* calloc(std::size_t count, std::size_t size) {
 void* realloc(void* block, std::size_t bytes) {
   if (block == nullptr) return allocate(bytes, finest, TXSYNC_SIM_CALLER);
   const std::size_t old = heap_size_of(block);
+  check_in_use(block);
   if (bytes != 0 && bytes <= old && bytes > old / 2) return block;
   void* moved = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (moved == nullptr) return nullptr;

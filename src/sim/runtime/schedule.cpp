@@ -277,6 +277,10 @@ void pausing_point() noexcept {
 }
 
 thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
+  if (state.current == nullptr)
+    fail(
+        "the program starts, wakes or waits for threads before main() begins or after its end: they are not simulated "
+        "then");
   leave_attempt(cause::syscall);
   scheduling_point();
   thread_record& self = *state.current;

@@ -254,12 +254,19 @@ void txsync_sim_abort_program(void) {
 
 namespace {
 
+constinit std::uint64_t expected_choices = 0;
+
+/// Before the program's static initialisers, which may lock, map pages and read clocks. They are not simulated.
+void set_up_before_initialisers() noexcept {
+  expected_choices = read_options();
+  set_up_machine();
+}
+[[gnu::used, gnu::section(".preinit_array")]] void (*const before_initialisers)() = set_up_before_initialisers;
+
 void first_thread(void*) { finish(txsync_sim_user_main(given.count, given.words, given.environment)); }
 
 int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
-  const std::uint64_t expected_choices = read_options();
-  set_up_machine();
   make_tables_of_frames();
   catch_crashes(number_option(option::patience, 20));
   given = {count, copy_words(words), copy_words(environment)};

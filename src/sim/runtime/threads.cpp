@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "../program.h"
 #include "abort_log.hpp"
 #include "access.hpp"
 #include "failure.hpp"
@@ -76,8 +77,12 @@ std::uint16_t free_home() noexcept {
   return home_for(live_threads());
 }
 
+/// A thread may end in an attempt that goes on after its last section (coarsening). The system call at its end would
+/// abort the attempt, and undo what the exit calls have done in it.
 void run_exit_calls(thread_record& thread) noexcept {
-  while (thread.exit_count != 0) {
+  for (;;) {
+    leave_attempt(cause::syscall);
+    if (thread.exit_count == 0) break;
     const thread_record::exit_call call = thread.exit_calls[--thread.exit_count];
     call.function(call.argument);
   }
@@ -88,6 +93,7 @@ void run_exit_calls(thread_record& thread) noexcept {
   run_exit_calls(thread);
   leave_attempt(cause::syscall);
   drop_suspended_attempt(thread);
+  if (live_threads() == 1) txsync_sim_exit(0);  // the last thread ends the process (POSIX, pthread_exit)
   if (thread.detached) thread.joiner = nullptr;
   retire();
 }
@@ -156,13 +162,19 @@ void txsync_sim_thread_join(std::uintptr_t handle) {
   thread.state = thread_state::unused;
 }
 
-void txsync_sim_thread_detach(std::uintptr_t handle) { reinterpret_cast<thread_record*>(handle)->detached = true; }
+void txsync_sim_thread_detach(std::uintptr_t handle) {
+  leave_attempt(cause::syscall);  // what follows would not be undone
+  reinterpret_cast<thread_record*>(handle)->detached = true;
+}
+
+std::uintptr_t txsync_sim_first_thread(void) { return reinterpret_cast<std::uintptr_t>(&state.threads[0]); }
 
 void txsync_sim_thread_exit(void) { leave(*state.current); }
 
 std::uint32_t txsync_sim_thread_id(void) { return state.current != nullptr ? state.current->id + 1 : 1; }
 
 int txsync_sim_at_thread_exit(void (*function)(void*), void* argument) {
+  if (state.current == nullptr) return 0;
   thread_record& self = *state.current;
   constexpr unsigned most = sizeof self.exit_calls / sizeof self.exit_calls[0];
   if (self.exit_count == most) return 0;

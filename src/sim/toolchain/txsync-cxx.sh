@@ -93,6 +93,8 @@ parse() {
 recipe() {
   local optimize=-O2 word
   for word in ${flags[@]+"${flags[@]}"}; do [[ $word != -O* ]] || optimize=; done
+  # The compiler writes constant results of these functions itself, and later than it places the hooks.
+  printf -- '-fno-builtin-%s\n' {,v}s{,n}printf
   printf '%s\n' ${optimize:+"$optimize"} -fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan -fno-pie -fno-stack-protector \
     -fcf-protection=none -U_FORTIFY_SOURCE "-fplugin=$parts/txsync-hooks.so"
   [[ -z $forced ]] || printf '%s\n' -include "$parts/forced.h"

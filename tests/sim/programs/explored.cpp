@@ -11,10 +11,17 @@
 #include <mutex>
 #include <thread>
 
+#include <pthread.h>
+
 namespace {
 
 std::mutex first;
 std::mutex second;
+/// Taken before main() begins.
+const bool begun = [] {
+  const std::lock_guard guard(first);
+  return true;
+}();
 std::condition_variable changed;
 
 /// Each waits for the other's lock.
@@ -54,6 +61,32 @@ int lost_update() {
   other.join();
   assert(count.load() == 2);
   return 0;
+}
+
+/// Both see the block before either forgets it.
+int double_free() {
+  static std::atomic<void*> shared;
+  shared.store(std::malloc(64));
+  const auto free_it = [] {
+    if (shared.load() == nullptr) return;
+    std::free(shared.load());
+    shared.store(nullptr);
+  };
+  std::thread other(free_it);
+  free_it();
+  other.join();
+  return 0;
+}
+
+/// The process ends with its last thread, and then all that was asked for at its end is done.
+int main_ends_first() {
+  std::atexit([] { std::puts("at the end"); });
+  static const pthread_t main_thread = pthread_self();
+  std::thread([] {
+    void* answer = nullptr;
+    if (pthread_join(main_thread, &answer) == 0 && answer == &first) std::puts("after main");
+  }).detach();
+  pthread_exit(&first);
 }
 
 /// Dekker's entry without a fence: wrong where stores wait in buffers, and only there.
@@ -123,8 +156,16 @@ int spins_for_ever() {
   return 0;
 }
 
+/// The compiler knows what this writes.
+std::size_t length_of_constant_text(char* text) {
+  std::sprintf(text, "TYPE I\r\n");
+  return std::strlen(text);
+}
+
 int nothing_wrong() {
   static int count = 0;
+  static char text[64];
+  if (length_of_constant_text(text) != 8) return 4;
   if (std::getchar() != EOF) return 2;
   const auto add = [] {
     for (int i = 0; i < 3; ++i) {
@@ -136,7 +177,7 @@ int nothing_wrong() {
   add();
   other.join();
   std::puts("one of many outputs");
-  return count == 6 ? 0 : 1;
+  return begun && count == 6 ? 0 : 1;
 }
 
 }  // namespace
@@ -146,6 +187,8 @@ int main(int count, char** words) {
   if (is("crossing-locks")) return crossing_locks();
   if (is("lost-wake-up")) return lost_wake_up();
   if (is("lost-update")) return lost_update();
+  if (is("double-free")) return double_free();
+  if (is("main-ends-first")) return main_ends_first();
   if (is("coroutine")) return in_coroutine(nothing_wrong);
   if (is("coroutine-loses-update")) return in_coroutine(lost_update);
   if (is("coroutine-crosses-locks")) return in_coroutine(crossing_locks);

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shlex
 import shutil
@@ -63,13 +64,13 @@ class Schedules(programs.ByCommand):
                         explorer = int(child) if words[0].endswith(b"txsync-sim-explorations") and b"tatas" in words else None
             end(exploring.pid, explorer)
             said, _ = exploring.communicate(timeout=100)
-        self.assertEqual(exploring.returncode, 1)
         made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(complaints(made), [])
-        return said, made
+        return exploring.returncode, said, made
 
     def test_an_image_that_is_killed_has_not_passed(self):
-        said, made = self.ended_early(lambda _, image: os.kill(image, signal.SIGKILL))
+        status, said, made = self.ended_early(lambda _, image: os.kill(image, signal.SIGKILL))
+        self.assertEqual(status, 1)
         self.assertIn("ended by a signal: Killed", said)
         self.assertEqual(made["explore"]["tests"], [{"point": 0, "right": False}])
         self.assertEqual(made["points"][0]["faults"], ["the simulation was ended by a signal: Killed"])
@@ -81,7 +82,8 @@ class Schedules(programs.ByCommand):
                 os.kill(one, signal.SIGINT)
             time.sleep(0.1)
 
-        _, made = self.ended_early(end)
+        status, _, made = self.ended_early(end)
+        self.assertEqual(status, 128 + signal.SIGINT)
         self.assertEqual((made["interrupted"], made["points"], made["explore"]["tests"]), (True, [], []))
 
 
@@ -135,6 +137,14 @@ class ExploredPrograms(programs.ByCommand):
             for fault, says in (("crossing-locks", "deadlock: nothing can run"), ("lost-update", "assertion failed: count.load() == 2")):
                 with self.subTest(order=order, fault=fault):
                     self.found(fault, "--order", order, says=says)
+
+    def test_finds_a_block_that_is_freed_twice(self):
+        self.found("double-free", says="the program frees a block of 64 bytes twice: ")
+
+    def test_a_process_ends_with_its_last_thread(self):
+        self.assertIn(" nothing\n", self.explore("--schedules", "300", "--", "./program", "main-ends-first", status=0))
+        ran = self.sim("--", "./program", "main-ends-first")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "after main\nat the end\n"))
 
     def test_finds_what_some_orders_seldom_meet(self):
         self.found("lost-wake-up", says="deadlock: nothing can run")
@@ -193,8 +203,28 @@ class ExploredPrograms(programs.ByCommand):
             time.sleep(0.2)
             exploring.send_signal(signal.SIGINT)
             _, said = exploring.communicate(timeout=100)
-        self.assertEqual(exploring.returncode, 1)
+        self.assertEqual(exploring.returncode, 128 + signal.SIGINT)
         self.assertIn("spins_for_ever (explored.cpp:", said)
+
+    def test_a_signal_to_the_whole_group_is_no_fault_of_the_program(self):
+        draw = random.Random(29)
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 3:
+            with self.subTest(sent=sent), subprocess.Popen(
+                    [programs.BIN / "txsync", "explore", "--schedules", "1000000", "--json", "result.json", "--", "./program"],
+                    cwd=self.at, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as exploring:  # under nohup, it is ignored
+                tasks = pathlib.Path(f"/proc/{exploring.pid}/task")
+                until = time.monotonic() + 100
+                while not any(one.read_text(encoding="ascii") for one in tasks.glob("*/children")):
+                    self.assertLess(time.monotonic(), until)
+                time.sleep(draw.uniform(0, 0.2))
+                os.killpg(exploring.pid, sent)
+                table, said = exploring.communicate(timeout=100)
+                self.assertEqual((exploring.returncode, "FAILED" in table), (128 + sent, False), table + said)
+                self.assertRegex(said, r"(?m)^txsync explore: .*interrupted")
+                made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
+                self.assertEqual(complaints(made), [])
+                self.assertTrue(made["interrupted"])
 
     def test_what_cannot_be_is_refused(self):
         for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; remove 'tatas'"),

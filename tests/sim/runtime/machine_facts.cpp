@@ -160,6 +160,34 @@ bool abort_takes_back(const memory& pages) {
   return status.is_explicit() && status.code() == 42 && pages.at[0] == 7 && on_the_stack == 7 && times == 0;
 }
 
+void count_exit(void* raw) {
+  auto& calls = *static_cast<volatile unsigned*>(raw);
+  calls = calls + 1;
+}
+struct counts_its_end {
+  void* calls = nullptr;
+  ~counts_its_end() {
+    if (calls != nullptr) count_exit(calls);
+  }
+};
+void end_in_an_attempt(void* raw) {
+  machine::at_thread_exit(count_exit, raw);
+  if (machine::begin().started()) machine::at_thread_exit(count_exit, raw);
+}
+void end_with_an_object_in_an_attempt(void* raw) {
+  static thread_local counts_its_end object;
+  object.calls = raw;
+  (void)machine::begin();
+}
+/// What a thread calls at its end, if it ends in an attempt. The abort takes back what was asked for in it.
+unsigned exit_calls_of_an_open_attempt(machine::thread::entry body) {
+  volatile unsigned calls = 0;
+  machine::thread other;
+  if (!other.start(body, const_cast<unsigned*>(&calls))) return 0;
+  other.join();
+  return calls;
+}
+
 struct meeting {
   const memory& pages;
   volatile int stage = 0;
@@ -348,6 +376,8 @@ int main(int count, char** words) {
   txsync_sim_record("sees_its_own_elision", sees_its_own_elision() ? 1 : 0);
   txsync_sim_record("pause", commits_with([] { machine::relax(); }) ? 1 : 0);
   txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
+  txsync_sim_record("exit_calls", exit_calls_of_an_open_attempt(end_in_an_attempt));
+  txsync_sim_record("ended_objects", exit_calls_of_an_open_attempt(end_with_an_object_in_an_attempt));
   txsync_sim_record("read_from_other_core", cycles_to_take_over(pages, false));
   txsync_sim_record("write_from_other_core", cycles_to_take_over(pages, true));
   if (machine::htm().suspend) {

@@ -24,6 +24,8 @@ image_result facts_of(const image_request& request) {
   EXPECT_EQ(seen.status, 0) << seen.messages;
   EXPECT_EQ(seen.number("program.attempts"), 1u);
   EXPECT_EQ(seen.number("program.abort_takes_back"), 1u);
+  EXPECT_EQ(seen.number("program.exit_calls"), 1u);
+  EXPECT_EQ(seen.number("program.ended_objects"), 1u);
   EXPECT_EQ(seen.number("program.foreign_store"), conflict_and_retry);
   EXPECT_EQ(seen.number("program.after_a_lost_conflict"), 1u);
   return seen;

@@ -159,6 +159,7 @@ int txsync_sim_thread_start(std::uintptr_t* handle, void (*function)(void*), voi
 }
 void txsync_sim_thread_join(std::uintptr_t) {}
 void txsync_sim_thread_detach(std::uintptr_t) {}
+std::uintptr_t txsync_sim_first_thread(void) { return 0; }
 void txsync_sim_thread_exit(void) { std::_Exit(4); }
 std::uint32_t txsync_sim_thread_id(void) { return 0; }
 int txsync_sim_at_thread_exit(void (*)(void*), void*) { return 1; }

@@ -30,11 +30,15 @@ control main_control{};
 thread_local control* own = &main_control;
 
 control* of(pthread_t thread) { return reinterpret_cast<control*>(thread); }
+std::uintptr_t handle_of(const control* one) { return one == &main_control ? txsync_sim_first_thread() : one->handle; }
+void forget(control* one) {
+  if (one != &main_control) std::free(one);
+}
 
 void run(void* started) {
   own = static_cast<control*>(started);
   own->result = own->entry(own->argument);
-  if (own->detached) std::free(own);
+  if (own->detached) forget(own);
 }
 
 // C11's entry function returns an int.
@@ -75,9 +79,9 @@ int pthread_join(pthread_t thread, void** result) {
   control* other = of(thread);
   if (other == own) return EDEADLK;
   if (other->detached) return EINVAL;
-  txsync_sim_thread_join(other->handle);
+  txsync_sim_thread_join(handle_of(other));
   if (result) *result = other->result;
-  std::free(other);
+  forget(other);
   return 0;
 }
 
@@ -85,7 +89,7 @@ int pthread_detach(pthread_t thread) {
   txsync_sim_system_call("pthread_detach");
   if (of(thread)->detached) return EINVAL;
   of(thread)->detached = true;
-  txsync_sim_thread_detach(of(thread)->handle);
+  txsync_sim_thread_detach(handle_of(of(thread)));
   return 0;
 }
 
@@ -96,7 +100,7 @@ int txsync_sim_pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 void pthread_exit(void* result) {
   txsync_sim_system_call("pthread_exit");
   own->result = result;
-  if (own->detached) std::free(own);
+  if (own->detached) forget(own);
   txsync_sim_thread_exit();
 }
 

@@ -42,8 +42,8 @@ TXSYNC_EXPORT extern const facility attempts_at_load;
 namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 
 inline bool attempts_never_work() noexcept {
-  // A test of a bit. In a loop over sections, GCC 12 keeps the result of such an operation in a register. It would read
-  // a value that is only compared each time.
+  // A test of a bit. In a loop over sections, GCC 12 keeps the result of such an operation in a register. A value that
+  // is only compared would be read again each time.
   constexpr auto absent = static_cast<std::uint8_t>(detail::facility::absent);
   return (static_cast<std::uint8_t>(detail::attempts_at_load) & absent) != 0;
 }

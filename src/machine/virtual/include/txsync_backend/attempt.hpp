@@ -43,7 +43,7 @@ inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
 inline void annotate_unseen_acquire(const void*) noexcept {}
 inline void annotate_unseen_release(const void*) noexcept {}
-inline bool attempts_never_work() noexcept { return false; }  // costs nothing, and attempts_work() knows
+inline bool attempts_never_work() noexcept { return false; }  // costs nothing; before main() nothing is known
 inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }
 inline bool active() noexcept { return txsync_sim_depth() != 0; }
 inline unsigned depth() noexcept { return txsync_sim_depth(); }
