@@ -34,7 +34,7 @@ stop_on_signal::~stop_on_signal() {
 
 bool stop_on_signal::asked() noexcept { return stop_asked != 0; }
 
-int stop_on_signal::status() noexcept { return 128 + stop_asked; }
+int stop_on_signal::status() noexcept { return asked() ? 128 + stop_asked : 0; }
 
 bool stop_on_signal::handles(int signal) noexcept { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 

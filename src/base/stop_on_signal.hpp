@@ -16,7 +16,7 @@ class stop_on_signal {
   /// For a child that a signal has ended. The signal may be for this process, too, and arrive a moment later: waits up
   /// to 0.1 s.
   static bool asked_soon() noexcept;
-  /// The exit status of a program that the signal has stopped, as shells have it: 130 after SIGINT. Requires: asked().
+  /// The exit status of a program that the signal has stopped, as shells have it: 130 after SIGINT. 0 if none came.
   static int status() noexcept;
   /// Whether it is one of these signals. A terminal sends them to a child, too.
   static bool handles(int signal) noexcept;
