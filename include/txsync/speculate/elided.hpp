@@ -18,8 +18,8 @@
 //    thread holds it.
 //  - Errors: an unlock of a lock that no thread holds is reported on the standard error, and does nothing. For queue
 //    locks, so is an unlock by a node that has no turn. Two kinds of wrong unlock may be done and not reported. One is
-//    that of the section that the calling thread has begun last, if another thread has unlocked it. The other is one in
-//    a signal handler that interrupts an unlock.
+//    that of the section that the calling thread has begun last, if another thread has unlocked it. It leaves
+//    fifo_ticket_lock locked for ever. The other is one in a signal handler that interrupts an unlock.
 //  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame.
 //    posix_mutex_with_word looks at the lock before the frame, and queue locks at the node: an attempt has read the
 //    lock, and aborts as soon as a thread takes it.
@@ -209,10 +209,11 @@ class elided_base {
       refuse_release();
   }
 
-  /// Unlocks a lock that the thread's record says it has taken. Another thread may have unlocked it meanwhile. A ticket
-  /// lock would be lost if it were unlocked again.
+  /// Unlocks a lock that the thread's record says it has taken. Another thread may have unlocked it meanwhile.
+  /// ticket_lock would be lost if it were unlocked again, so it looks. The look of fifo_ticket_lock would cost 40 % of an
+  /// empty section (Emerald Rapids).
   [[gnu::always_inline]] void release_known() noexcept TXSYNC_UNCHECKED {
-    if constexpr (requires { lock_.unlock_if_held(); }) {
+    if constexpr (checks_itself<Lock>) {
       release_or_refuse();
     } else {
       lock_.unlock();
