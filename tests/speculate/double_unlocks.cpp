@@ -120,25 +120,6 @@ TYPED_TEST(HandedOver, DoubleUnlocksAreTold) {
   this->expect_silent([&] { this->other.unlock(); });
 }
 
-/// Without another section in between, the thread's record says that it has the lock. ticket_lock asks all the same: it
-/// would be lost.
-template <class Case>
-class HandedOverTickets : public DoubleUnlocks<Case> {};
-using ticket_locks = both_ways<elided<txsync::ticket_lock>>;
-TYPED_TEST_SUITE(HandedOverTickets, ticket_locks);
-
-TYPED_TEST(HandedOverTickets, DoubleUnlocksAreToldAndHarmless) {
-  this->lock.lock();
-  this->expect_silent([&] { std::thread([&] { this->lock.unlock(); }).join(); });
-  this->expect_told([&] { this->lock.unlock(); });
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(this->lock.try_lock());
-    this->lock.unlock();
-    this->lock.lock();
-    this->lock.unlock();
-  }
-}
-
 template <class Case>
 class ReadersDoubleUnlocks : public DoubleUnlocks<Case> {};
 using elided_rwlocks = both_ways<elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
