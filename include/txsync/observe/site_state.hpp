@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/site.hpp>
 
@@ -43,6 +44,8 @@ class alignas(machine::pad_bytes) site_state {
   /// False: another thread has replaced it first.
   static bool replace(site& the_site, site_state& before, site_state& after) noexcept {
     site_state* expected = &before;
+    // The program's inlined functions acquire by that word, and read what src/ has written.
+    machine::annotate_unseen_release(&the_site.state_);
     // seq_cst: it releases the new state, which pairs with the acquire in of(). It also comes before the read of the
     // policy word that follows. site::set_policy() first stores the word, and then reads here: one of the two sees the
     // other.
