@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "launch/policy_remarks.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -177,18 +178,11 @@ void remark_on(std::vector<std::string>& remarks, const source& from) {
 
 /// The sites whose waits cannot be compared, each once.
 std::string names_of_uncounted(const difference& all) {
-  constexpr std::size_t max_names = 10;
   std::set<std::string> names;
   for (const site_change& one : all.sites) {
     if (!one.compares_waits()) names.insert(one.name);
   }
-  std::string list;
-  std::size_t count = 0;
-  for (const std::string& name : names) {
-    if (++count > max_names) return fmt::format("{} and {} more", list, names.size() - max_names);
-    list += (list.empty() ? "" : ", ") + name;
-  }
-  return list;
+  return launch::listed({names.begin(), names.end()});
 }
 
 std::vector<std::string> remarks_on(const source& before, const source& after, const difference& all) {
