@@ -131,7 +131,7 @@ class schedules_at_once {
       const std::lock_guard guard(end_);
       if (is_asked) {
         const std::string_view where = error.what();
-        constexpr std::string_view begin = "interrupted:";
+        constexpr std::string_view begin = sim::interrupted;
         if (const std::size_t at = where.find(begin); at != std::string_view::npos)
           ended_in_ = where.substr(at + begin.size());
         return;
