@@ -7,8 +7,8 @@ set(of_development txsync txsync_cli)
 set(of_simulator "")
 if(TXSYNC_BUILD_TOOLS OR TXSYNC_BUILD_TESTS)
   list(APPEND of_development txsync_preload txsync_openmp)
-  set(of_simulator txsync_audit txsync_hooks_plugin txsync_sim_runtime txsync_sim_libc txsync_sim_program txsync_sim_floors txsync_sim_preload
-      txsync_sim_workloads txsync_sim_explorations)
+  set(of_simulator txsync_audit txsync_hooks_plugin txsync_sim_runtime txsync_sim_begin txsync_sim_data txsync_sim_libc txsync_sim_program
+      txsync_sim_floors txsync_sim_preload txsync_sim_workloads txsync_sim_explorations)
 endif()
 set(built "")
 foreach(component development simulator)

@@ -60,6 +60,8 @@ void txsync_sim_unsupported(const char* name) __attribute__((noreturn));
 // like join, but nobody waits. exit: ends the calling thread; its exit functions run (runtime.h's at_thread_exit,
 // thread_local destructors).
 void txsync_sim_thread_detach(uintptr_t handle);
+/// How many processors a program sees. The library itself sees fewer where waiters have to sleep at once.
+unsigned txsync_sim_program_cpus(void);
 /// The handle of the thread that runs main().
 uintptr_t txsync_sim_first_thread(void);
 void txsync_sim_thread_exit(void) __attribute__((noreturn));

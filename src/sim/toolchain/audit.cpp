@@ -103,15 +103,12 @@ std::string user_of(const symbol_table& table, const std::string& symbol, const 
   return {};
 }
 
-void report_symbol(const symbol_table& table, const symbol_rule& rule, const std::string& symbol,
-                   const object_file& object) {
-  std::string why = rule.reason;
-  if (rule.what == treatment::unknown) {
-    why = "no function of the simulated machine; compile what defines it with txsync-c++ or txsync-cc, or do without";
-  }
+// `symbol` is the one that the object uses; `name` is what the source calls it.
+void report_symbol(const symbol_table& table, const std::string& symbol, const std::string& name,
+                   const object_file& object, const std::string& why) {
   const std::string function = user_of(table, symbol, object);
   std::fprintf(stderr, "txsync: %s: %s%suses %s: %s\n", object.known.c_str(), function.c_str(),
-               function.empty() ? "" : " ", readable(symbol).c_str(), why.c_str());
+               function.empty() ? "" : " ", readable(name).c_str(), why.c_str());
 }
 
 int report_symbols(const symbol_table& table, const std::set<std::string>& symbols, const object_file& object) {
@@ -119,12 +116,16 @@ int report_symbols(const symbol_table& table, const std::set<std::string>& symbo
   std::vector<std::string> unrenamed;
   for (const std::string& symbol : symbols) {
     const symbol_rule rule = table.find(symbol);
+    if (const symbol_rule given = table.rule_of_target(symbol); given.what == treatment::ends && given.target == symbol)
+      report_symbol(table, symbol, table.given_name(symbol), object, "a call ends the run: " + given.reason);
     if (rule.what == treatment::plain) continue;
     status = 1;
-    if (rule.what == treatment::wrapped || rule.what == treatment::outside) {
-      unrenamed.push_back(symbol);
+    if (rule.what == treatment::unknown) {
+      report_symbol(
+          table, symbol, symbol, object,
+          "no function of the simulated machine; compile what defines it with txsync-c++ or txsync-cc, or do without");
     } else {
-      report_symbol(table, rule, symbol, object);
+      unrenamed.push_back(symbol);
     }
   }
   if (!unrenamed.empty()) {

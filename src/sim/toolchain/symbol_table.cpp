@@ -15,16 +15,16 @@ symbol_rule section_rule(const std::string& line, const std::string& place) {
   if (name == "wrapped") return {treatment::wrapped, {}, {}};
   if (name == "outside") return {treatment::outside, {}, {}};
   if (name == "plain") return {treatment::plain, {}, {}};
-  constexpr std::string_view refused = "refused: ";
-  if (name.starts_with(refused)) return {treatment::refused, {}, name.substr(refused.size())};
-  throw std::runtime_error(place + ": section [" + name + "]; allowed: wrapped, outside, plain, refused: REASON");
+  constexpr std::string_view ends = "ends: ";
+  if (name.starts_with(ends)) return {treatment::ends, {}, name.substr(ends.size())};
+  throw std::runtime_error(place + ": section [" + name + "]; allowed: wrapped, outside, plain, ends: REASON");
 }
 
-// Over the call, it keeps every register that carries an argument (rax: the number of vector arguments). It leaves the
+// They are weak: a program may have a function of such a name. Over the call, a thunk keeps every register that carries an argument (rax: the number of vector arguments). It leaves the
 // stack's arguments where they are.
 constexpr std::string_view thunk_macro = R"(# Generated from symbols.txt.
 .macro thunk name, text
-.globl txsync_sim_\name
+.weak txsync_sim_\name
 .type txsync_sim_\name, @function
 .section .text.txsync_sim_\name, "ax", @progbits
 txsync_sim_\name:
@@ -61,6 +61,22 @@ txsync_sim_\name:
 .section .rodata.txsync_sim_\name, "a", @progbits
 \text: .string "\name"
 .endm
+
+.macro ends name, text
+.weak txsync_sim_\name
+.type txsync_sim_\name, @function
+.section .text.txsync_sim_\name, "ax", @progbits
+txsync_sim_\name:
+  .cfi_startproc
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  lea \text(%rip), %rdi
+  call txsync_sim_unsupported
+  .cfi_endproc
+.size txsync_sim_\name, . - txsync_sim_\name
+.section .rodata.txsync_sim_\name, "a", @progbits
+\text: .string "\name"
+.endm
 .section .note.GNU-stack, "", @progbits
 )";
 
@@ -91,7 +107,7 @@ void symbol_table::add(const std::string& word, const symbol_rule& section, cons
   }
   symbol_rule rule = section;
   const std::string name = word.substr(0, word.find('='));
-  if (rule.what == treatment::wrapped || rule.what == treatment::outside) {
+  if (rule.what != treatment::plain) {
     rule.target = std::string(prefix) + (name == word ? name : word.substr(name.size() + 1));
     const auto [other, fresh] = names_by_target_.emplace(rule.target, name);
     if (!fresh) throw std::runtime_error(place + ": '" + name + "' and '" + other->second + "' become one symbol");
@@ -121,8 +137,9 @@ std::string symbol_table::map() const {
 std::string symbol_table::thunks() const {
   std::string text(thunk_macro);
   for (const auto& [name, rule] : exact_) {
-    if (rule.what == treatment::outside)
-      text.append("thunk ").append(name).append(", .Lname_").append(name).append("\n");
+    if (rule.what != treatment::outside && rule.what != treatment::ends) continue;
+    text.append(rule.what == treatment::ends ? "ends " : "thunk ").append(name);
+    text.append(", .Lname_").append(name).append("\n");
   }
   return text;
 }

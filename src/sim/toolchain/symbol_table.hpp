@@ -9,12 +9,12 @@
 
 namespace txsync::sim::toolchain {
 
-enum class treatment { unknown, wrapped, outside, plain, refused };
+enum class treatment { unknown, wrapped, outside, plain, ends };
 
 struct symbol_rule {
   treatment what = treatment::unknown;
-  std::string target;  // wrapped, outside: the new name
-  std::string reason;  // refused: the reason
+  std::string target;  // wrapped, outside, ends: the new name
+  std::string reason;  // ends: the reason
 };
 
 class symbol_table {
@@ -28,11 +28,13 @@ class symbol_table {
 
   // The name that the source gave to a function that is called `name` after the renaming.
   std::string given_name(const std::string& name) const;
+  // The rule of a function that is called `name` after the renaming.
+  symbol_rule rule_of_target(const std::string& name) const { return find(given_name(name)); }
 
   // objcopy's --redefine-syms file: "NAME TARGET" lines.
   std::string map() const;
 
-  // The assembly code of the thunks for the section [outside].
+  // The assembly code of the thunks for the sections [outside] and [ends].
   std::string thunks() const;
 
   // The new names of the section [wrapped]; each of them must be defined somewhere.

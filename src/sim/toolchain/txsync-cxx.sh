@@ -95,6 +95,8 @@ recipe() {
   for word in ${flags[@]+"${flags[@]}"}; do [[ $word != -O* ]] || optimize=; done
   # The compiler writes constant results of these functions itself, and later than it places the hooks.
   printf -- '-fno-builtin-%s\n' {,v}s{,n}printf
+  # Each object's code stays in one piece: by its place the machine knows the program's own code (library/begin.cpp).
+  printf '%s\n' -fno-reorder-functions -fno-reorder-blocks-and-partition
   printf '%s\n' ${optimize:+"$optimize"} -fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan -fno-pie -fno-stack-protector \
     -fcf-protection=none -U_FORTIFY_SOURCE "-fplugin=$parts/txsync-hooks.so"
   [[ -z $forced ]] || printf '%s\n' -include "$parts/forced.h"
@@ -130,7 +132,7 @@ archive_of() {
 }
 
 link() {
-  local objects=() given=(${floors[@]+"${floors[@]}"}) word found
+  local objects=() given=() word found
   for word in "$@"; do objects+=("$word"); done
   for word in ${libraries[@]+"${libraries[@]}"}; do
     if [[ $word == -l* ]]; then
@@ -149,15 +151,15 @@ link() {
     die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime"
   fi
   local audited=()
-  for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"}; do
+  for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"} ${floors[@]+"${floors[@]}"}; do
     [[ $word == -* ]] || audited+=(${source_of[$word]:+--source "${source_of[$word]}"} "$word")
   done
   [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --link "${audited[@]}" || exit 1
   # A program that uses txsync reports at its end what its sites counted, although nothing calls that function.
-  local wanted=(-u txsync_sim___cxa_atexit)
+  local wanted=(-u txsync_sim___cxa_atexit -u txsync_sim_library_begin)
   [[ ${#floors[@]} -eq 0 ]] || wanted+=(-u txsync_sim_at_end)
   run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" "${wanted[@]}" "${objects[@]}" \
-    ${given[@]+"${given[@]}"} -Wl,--start-group "${ours[@]}" -Wl,--end-group
+    ${given[@]+"${given[@]}"} "$parts"/libtxsync-sim-{data,begin}.a ${floors[@]+"${floors[@]}"} -Wl,--start-group "${ours[@]}" -Wl,--end-group
 }
 
 main() {

@@ -166,6 +166,7 @@ int txsync_sim_at_thread_exit(void (*)(void*), void*) { return 1; }
 void txsync_sim_yield(void) { add("yield "); }
 void txsync_sim_sleep_ns(std::uint64_t) {}
 unsigned txsync_sim_cpu_count(void) { return 8; }
+unsigned txsync_sim_program_cpus(void) { return 8; }
 int txsync_sim_pin(unsigned) { return 1; }
 void txsync_sim_unpin(void) {}
 unsigned txsync_sim_cpu(void) { return 5; }

@@ -8,6 +8,7 @@
 #include <txsync_backend/runtime.h>
 
 #include <cerrno>
+#include <csetjmp>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,7 @@ struct control {
   std::uintptr_t handle;
   bool detached;
   char name[16];
+  __pthread_unwind_buf_t* cleanup;  // of C's pthread_cleanup_push, the last one first
 };
 
 control main_control{};
@@ -31,6 +33,10 @@ thread_local control* own = &main_control;
 
 control* of(pthread_t thread) { return reinterpret_cast<control*>(thread); }
 std::uintptr_t handle_of(const control* one) { return one == &main_control ? txsync_sim_first_thread() : one->handle; }
+/// The one before it is in a part of it that is the library's own.
+__pthread_unwind_buf_t* before(const __pthread_unwind_buf_t* cleanup) {
+  return static_cast<__pthread_unwind_buf_t*>(cleanup->__pad[0]);
+}
 void forget(control* one) {
   if (one != &main_control) std::free(one);
 }
@@ -39,6 +45,15 @@ void run(void* started) {
   own = static_cast<control*>(started);
   own->result = own->entry(own->argument);
   if (own->detached) forget(own);
+}
+
+[[noreturn]] void leave() {
+  if (__pthread_unwind_buf_t* const cleanup = own->cleanup) {
+    own->cleanup = before(cleanup);
+    std::longjmp(static_cast<__jmp_buf_tag*>(static_cast<void*>(cleanup->__cancel_jmp_buf)), 1);
+  }
+  if (own->detached) forget(own);
+  txsync_sim_thread_exit();
 }
 
 // C11's entry function returns an int.
@@ -100,9 +115,38 @@ int txsync_sim_pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 void pthread_exit(void* result) {
   txsync_sim_system_call("pthread_exit");
   own->result = result;
-  if (own->detached) forget(own);
-  txsync_sim_thread_exit();
+  leave();
 }
+
+// C's pthread_cleanup_push and pop, where no exception can pass: the push is a setjmp(), to which the end of the thread
+// comes back. The macro runs the function, and calls for the next one.
+void __pthread_register_cancel(__pthread_unwind_buf_t* cleanup) {
+  cleanup->__pad[0] = own->cleanup;
+  own->cleanup = cleanup;
+}
+void __pthread_unregister_cancel(__pthread_unwind_buf_t* cleanup) { own->cleanup = before(cleanup); }
+void __pthread_unwind_next(__pthread_unwind_buf_t*) { leave(); }
+
+// Nobody is cancelled: who cancels a thread ends the run.
+int pthread_setcancelstate(int, int* old) {
+  if (old) *old = PTHREAD_CANCEL_ENABLE;
+  return 0;
+}
+int pthread_setcanceltype(int, int* old) {
+  if (old) *old = PTHREAD_CANCEL_DEFERRED;
+  return 0;
+}
+void pthread_testcancel() {}
+
+// All threads have the usual priority, and there are no forks.
+int pthread_setschedparam(pthread_t, int policy, const sched_param*) { return policy == SCHED_OTHER ? 0 : EPERM; }
+int pthread_getschedparam(pthread_t, int* policy, sched_param* parameters) {
+  *policy = SCHED_OTHER;
+  *parameters = {};
+  return 0;
+}
+int pthread_setschedprio(pthread_t, int priority) { return priority == 0 ? 0 : EPERM; }
+int pthread_atfork(void (*)(), void (*)(), void (*)()) { return 0; }
 
 int pthread_once(pthread_once_t* once, void (*function)()) {
   txsync::sim::library::call_once(*reinterpret_cast<std::uint32_t*>(once), [&] { function(); });

@@ -43,7 +43,7 @@ void thread::detach() {
   if (error) __throw_system_error(error);
   _M_id = id();
 }
-unsigned thread::hardware_concurrency() noexcept { return txsync_sim_cpu_count(); }
+unsigned thread::hardware_concurrency() noexcept { return txsync_sim_program_cpus(); }
 
 bool __atomic_futex_unsigned_base::_M_futex_wait_until(unsigned* word, unsigned expected, bool bounded,
                                                        chrono::seconds seconds, chrono::nanoseconds rest) {

@@ -41,7 +41,7 @@ int txsync_sim_getcpu(unsigned* cpu, unsigned* node) {
   if (node) *node = txsync_sim_socket();
   return 0;
 }
-int txsync_sim_get_nprocs(void) { return static_cast<int>(txsync_sim_cpu_count()); }
+int txsync_sim_get_nprocs(void) { return static_cast<int>(txsync_sim_program_cpus()); }
 int txsync_sim_get_nprocs_conf(void) { return txsync_sim_get_nprocs(); }
 int txsync_sim_getpagesize(void) { return static_cast<int>(txsync_sim_page_size()); }
 long txsync_sim_sysconf(int name) {
@@ -54,7 +54,7 @@ int txsync_sim_sched_getaffinity(pid_t, std::size_t size, cpu_set_t* to) {
   writes(to, size);
   std::memset(to, 0, size);
   const bool pinned = txsync_sim_is_pinned() != 0;
-  for (unsigned cpu = 0; cpu < txsync_sim_cpu_count() && cpu < size * 8; ++cpu) {
+  for (unsigned cpu = 0; cpu < txsync_sim_program_cpus() && cpu < size * 8; ++cpu) {
     if (!pinned || cpu == txsync_sim_cpu()) CPU_SET_S(cpu, size, to);
   }
   return 0;
