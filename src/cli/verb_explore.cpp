@@ -37,12 +37,15 @@ class explore_verb final : public verb {
                 "Schedules per test (default: 100000) or of a program (default: 1000)");
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each further schedule adds 1 (default: 1)");
     text_option(app, "--order", order_, "ORDER",
-                "random (default; a program: the first three in turn), priorities, delay-bounded, round-robin");
+                "random (default of tests), priorities, delay-bounded, partial-order (default of a program: these four "
+                "in turn), round-robin");
     flag(app, "--store-buffers", store_buffers_, "Stores wait in store buffers, as on x86");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
-    text_option(app, "--steps", steps_, "N",
-                "Maximum steps per schedule of a program; a longer one is a livelock (default: 10000000)");
+    flag(app, "--races", races_, "Of a program: a data race is a fault, too");
+    text_option(
+        app, "--steps", steps_, "N",
+        "Maximum steps per schedule of a program; a longer one is a livelock (default: 20 times its first run)");
     footer(
         app,
         "txsync explore [OPTIONS] -- PROGRAM [ARGUMENT...] explores a program that txsync-c++ has built.\n"
@@ -59,6 +62,7 @@ class explore_verb final : public verb {
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
     if (steps_) throw bad_input("--steps is for a program after --");
+    if (races_) throw bad_input("--races is for a program after --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
     const std::vector<simulate::exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
@@ -86,6 +90,7 @@ class explore_verb final : public verb {
   simulate::schedule_kind checked_kind(const std::string& order) const {
     simulate::schedule_kind kind = simulate::parse_kind(order);
     kind.store_buffers = kind.store_buffers || store_buffers_;
+    kind.races = kind.races || races_;
     std::istringstream probes(probes_.value_or(""));
     for (std::string one; std::getline(probes, one, ',');) kind.add(one);
     return kind;
@@ -141,17 +146,20 @@ class explore_verb final : public verb {
     if (!tests_.empty())
       throw bad_input(fmt::format("a program after -- is explored alone; remove '{}'", tests_.front()));
     simulate::program_exploration what = simulate::program_to_explore(with.program);
-    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
+    what.has_default_steps = !steps_;
+    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::min_default_steps);
     simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
                                     .steps = what.max_steps};
     // Each order finds faults that the others seldom find.
-    for (const char* order : {"random", "priorities", "delay-bounded"}) {
+    for (const char* order : {"random", "priorities", "delay-bounded", "partial-order"}) {
       if (!order_) plan.kinds.push_back(checked_kind(order));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
     simulate::begin_document(with.document, plan, simulate::ideal_machine());
     const stop_on_signal guard;
     try {
+      if (what.has_default_steps) what.max_steps = simulate::default_steps_of(what);
+      with.document.more["explore"]["steps"] = what.max_steps;
       const simulate::exploration_result result = simulate::explore_program(what, plan, seed);
       print_heading(with.table);
       print_result(with.table, result);
@@ -166,7 +174,9 @@ class explore_verb final : public verb {
     } catch (const sim::image_error& error) {
       with.document.interrupted = stop_on_signal::asked_soon();
       const std::string why = symbols::with_places(symbols::module_symbols(what.path), error.what());
-      base::print(stderr, "txsync explore: {}: {}\n", what.name, why);
+      // The signal may have ended the image before this program has asked for its end.
+      const bool says_so = !with.document.interrupted || why.find("interrupted") != std::string::npos;
+      base::print(stderr, "txsync explore: {}: {}{}\n", what.name, says_so ? "" : "interrupted; ", why);
       if (!with.document.interrupted)
         simulate::add_to_document(
             with.document, {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});
@@ -180,6 +190,7 @@ class explore_verb final : public verb {
   std::optional<std::string> steps_;
   std::optional<std::string> order_;
   bool store_buffers_ = false;
+  bool races_ = false;
   std::optional<std::string> probes_;
 };
 

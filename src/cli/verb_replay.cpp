@@ -42,11 +42,11 @@ class replay_verb final : public verb {
     const bool is_program = !with.program.empty();
     if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program after --");
     if (!is_program) simulate::check_test(key);
-    sim::image_request request =
-        is_program ? program_request_of(key, with.program) : simulate::exploration_request(key, 1);
-    request.traces = true;
+    sim::image_request request;
     sim::image_result seen;
     try {
+      request = is_program ? program_request_of(key, with.program) : simulate::exploration_request(key, 1);
+      request.traces = true;
       seen = sim::run_image(request);
     } catch (const sim::image_error& error) {
       throw bad_input(error.what());
@@ -67,10 +67,10 @@ class replay_verb final : public verb {
     simulate::program_exploration what = simulate::program_to_explore(command);
     if (key.test != what.name)
       throw bad_input(fmt::format("the key belongs to {}, but the program is {}", key.test, what.name));
-    what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::default_program_steps);
-    sim::image_request request = simulate::program_schedules(what, key.kind);
-    request.seed = key.seed;
-    return request;
+    what.has_default_steps = !steps_;
+    what.max_steps =
+        steps_ ? number_of("--steps", steps_, 1, simulate::max_program_steps, 1) : simulate::default_steps_of(what);
+    return simulate::program_schedule(what, key.kind, key.seed, simulate::profile_of_program(what));
   }
 
   std::string key_;

@@ -29,6 +29,7 @@ inline constexpr std::uint32_t machine_interface = 1;
 /// Descriptors that the host opens for the image.
 inline constexpr int model_descriptor = 3;
 inline constexpr int record_descriptor = 4;
+inline constexpr int shared_codes_descriptor = 5;
 
 /// The exit status of an image whose simulation failed. The program's own exit status is another matter.
 inline constexpr int failure_status = 99;
@@ -36,8 +37,15 @@ inline constexpr int failure_status = 99;
 // ---- options
 
 /// How the next thread is chosen.
-enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
-inline constexpr unsigned schedule_orders = 5;
+enum class schedule_order : std::uint8_t {
+  virtual_time,
+  random,
+  priorities,
+  round_robin,
+  delay_bounded,
+  partial_order
+};
+inline constexpr unsigned schedule_orders = 6;
 
 /// What an exploration does besides ordering steps, as bits.
 enum probe : unsigned {
@@ -53,6 +61,9 @@ namespace option {
 inline constexpr char prefix[] = "TXSYNC_SIM_";
 inline constexpr char model[] = "TXSYNC_SIM_MODEL";      ///< path of the machine's numbers; without it nothing runs
 inline constexpr char records[] = "TXSYNC_SIM_RECORDS";  ///< descriptor; without it there are no records
+/// In exploring orders: path of the numbers of the shared_instructions that earlier runs have recorded, as words of the
+/// machine. Without it there are none.
+inline constexpr char shared_codes[] = "TXSYNC_SIM_SHARED_CODES";
 // What the program itself reads:
 inline constexpr char elide[] = "TXSYNC_SIM_ELIDE";  ///< its pthread mutexes: "1", or a policy's word for elision
 inline constexpr char locks[] = "TXSYNC_SIM_LOCKS";  ///< its pthread locks: keys and words of policy files
@@ -71,6 +82,8 @@ struct number_options {
   /// In exploring orders: the run is one schedule with about this many choices. 0: the program says where its schedules
   /// begin.
   std::uint64_t choices = 0;
+  std::uint64_t learns = 0;            ///< in such a run: each access is a step, and shared_instructions are recorded
+  std::uint64_t races = 0;             ///< in such a run: a data race is a fault
   std::uint64_t slack_cycles = 0;      ///< how far a thread may run ahead with accesses that concern no other
   std::uint64_t uncharged_set_up = 0;  ///< the set-up of workloads takes no time and leaves caches cold
   std::uint64_t oracle = 0;            ///< the simulation checks itself
@@ -86,6 +99,8 @@ struct number_options {
     each("TXSYNC_SIM_STORE_BUFFERS", self.store_buffers);
     each("TXSYNC_SIM_PROBES", self.probes);
     each("TXSYNC_SIM_CHOICES", self.choices);
+    each("TXSYNC_SIM_LEARNS", self.learns);
+    each("TXSYNC_SIM_RACES", self.races);
     each("TXSYNC_SIM_SLACK", self.slack_cycles);
     each("TXSYNC_SIM_UNCHARGED", self.uncharged_set_up);
     each("TXSYNC_SIM_ORACLE", self.oracle);
@@ -105,6 +120,7 @@ inline constexpr char switches[] = "switches";        ///< between threads
 inline constexpr char slow_accesses[] = "visits";     ///< accesses that the filter of the thread did not answer
 inline constexpr char accesses[] = "accesses";        ///< all
 inline constexpr char choices[] = "choices";          ///< that the last schedule had; in exploring orders
+inline constexpr char steps[] = "steps";              ///< all; in exploring orders
 inline constexpr char end_hash[] = "end_hash";
 inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";
@@ -316,6 +332,17 @@ struct abort_end {
     words.address(self.code);
     words.address(self.caller);
     words.number(self.count);
+  }
+};
+
+/// An instruction of the program that has accessed memory that several threads use, and that one of them writes.
+struct shared_instruction {
+  static constexpr char record_name[] = "shared";
+  std::uint64_t code = 0;  ///< the instruction after it
+
+  template <class Self, class Words>
+  static constexpr void each_word(Self& self, Words& words) {
+    words.address(self.code);
   }
 };
 

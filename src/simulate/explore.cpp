@@ -32,9 +32,11 @@ struct order_name {
 constexpr order_name orders[] = {{"random", sim::schedule_order::random},
                                  {"priorities", sim::schedule_order::priorities},
                                  {"delay-bounded", sim::schedule_order::delay_bounded},
+                                 {"partial-order", sim::schedule_order::partial_order},
                                  {"round-robin", sim::schedule_order::round_robin}};
 
 constexpr const char* store_buffers_word = "store-buffers";
+constexpr const char* races_word = "races";
 
 struct probe_name {
   const char* word;
@@ -107,11 +109,12 @@ std::string schedule_kind::text() const {
   std::string text = order_word();
   if (store_buffers) text += std::string("+") + store_buffers_word;
   for (const std::string& probe : probe_words()) text += "+" + probe;
+  if (races) text += std::string("+") + races_word;
   return text;
 }
 
 void schedule_kind::add(const std::string& mode) {
-  words names{store_buffers_word};
+  words names{store_buffers_word, races_word};
   for (const probe_name& one : simulate::probes) {
     if (mode == one.word) {
       probes |= one.bit;
@@ -119,8 +122,8 @@ void schedule_kind::add(const std::string& mode) {
     }
     names.emplace_back(one.word);
   }
-  if (mode != store_buffers_word) throw bad_input(unknown("mode", mode, names));
-  store_buffers = true;
+  if (mode != store_buffers_word && mode != races_word) throw bad_input(unknown("mode", mode, names));
+  (mode == races_word ? races : store_buffers) = true;
 }
 
 bool exploration_test::has_to_fail(const schedule_kind& how) const {
@@ -168,6 +171,7 @@ schedule_key parse_key(const std::string& text) {
 }
 
 void check_test(const schedule_key& key) {
+  if (key.kind.races) throw bad_input("only a program after -- can have the mode 'races'");
   words names;
   for (const exploration_test& one : exploration_tests()) {
     if (one.name == key.test) return;
@@ -208,6 +212,7 @@ void begin_document(observe::document& into, const exploration_plan& plan, const
   const schedule_kind& any = plan.kinds.front();
   told["store_buffers"] = any.store_buffers;
   if (const words names = any.probe_words(); !names.empty()) told["probes"] = names;
+  if (any.races) told["races"] = true;
   told["schedules"] = plan.schedules;
   told["steps"] = plan.steps;
   told["tests"] = observe::json::array();

@@ -11,6 +11,7 @@
 #include "observe/document/document.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
+#include "simulate/program_profile.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
@@ -24,12 +25,13 @@ struct schedule_kind {
   sim::schedule_order order = sim::schedule_order::random;
   bool store_buffers = false;
   unsigned probes = 0;  ///< bits of sim::probe
+  bool races = false;   ///< of a program: a data race is a fault
 
   std::string text() const;
   /// "random".
   std::string order_word() const;
   base::words probe_words() const;
-  /// Adds a mode by its name: "store-buffers", or a probe. Throws bad_input.
+  /// Adds a mode by its name: "store-buffers", "races", or a probe. Throws bad_input.
   void add(const std::string& mode);
 };
 /// "random", "priorities", "delay-bounded" or "round-robin", and modes; throws bad_input.
@@ -102,14 +104,15 @@ void add_to_document(observe::document& into, const exploration_result& result);
 
 // ---- programs that txsync-c++ has built; each schedule runs in a process of its own
 
-constexpr std::uint64_t default_program_steps = 10'000'000;
+constexpr std::uint64_t min_default_steps = 10'000'000;
 constexpr std::uint64_t max_program_steps = 1'000'000'000'000;
 
 struct program_exploration {
   base::words command;
   std::string name;  ///< of its file
   std::string path;
-  std::uint64_t max_steps = default_program_steps;  ///< of one schedule
+  std::uint64_t max_steps = min_default_steps;  ///< of one schedule
+  bool has_default_steps = true;                ///< max_steps is default_steps_of()
 };
 /// Throws bad_input if no such program could run.
 program_exploration program_to_explore(const base::words& command);
@@ -118,8 +121,14 @@ program_exploration program_to_explore(const base::words& command);
 /// end with exit status 0. It stops early when stop_on_signal is asked. A schedule that is ended by that counts for
 /// nothing. Throws sim::image_error.
 exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
-/// The request for its schedules of that kind, one for each request.seed.
-sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind);
+/// 20 times the steps of one run, but at least min_default_steps. So a long program is no livelock. A run that does not
+/// end within some ten seconds is one. Throws sim::image_error.
+std::uint64_t default_steps_of(const program_exploration& what);
+/// What a few runs show of it. Throws sim::image_error.
+program_profile profile_of_program(const program_exploration& what);
+/// The request for its schedule of that kind and seed.
+sim::image_request program_schedule(const program_exploration& what, const schedule_kind& kind, std::uint64_t seed,
+                                    const program_profile& profile);
 /// What was wrong with one; empty if it ended with exit status 0.
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
 

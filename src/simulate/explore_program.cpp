@@ -26,20 +26,9 @@ using base::words;
 
 namespace {
 
-/// How many choices a schedule of it has: those of a schedule without change points.
-std::uint64_t choices_of(sim::image_request request) {
-  request.order = sim::schedule_order::delay_bounded;
-  request.seed = 0;
-  request.choices = std::uint64_t{1} << 40;  // so that none is drawn during the run
-  constexpr std::uint64_t least = 16;
-  const sim::image_result seen = sim::run_image(request);
-  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
-  return std::max(least, seen.number(sim::number_record::choices));
-}
-
 std::string again_by(const program_exploration& what, const schedule_key& key) {
   words line{"txsync", "replay", key.text()};
-  if (what.max_steps != default_program_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
+  if (!what.has_default_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
   line.emplace_back("--");
   line.insert(line.end(), what.command.begin(), what.command.end());
   return command_line(line);
@@ -56,21 +45,47 @@ program_exploration program_to_explore(const words& command) {
   }
 }
 
-sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind) {
+namespace {
+
+sim::image_request request_of(const program_exploration& what) {
   sim::image_request request;
   request.model = ideal_machine().model;
   request.path = what.path;
   request.arguments = {what.command.begin() + 1, what.command.end()};
+  request.max_steps = what.max_steps;
+  request.runs_alone = true;
+  request.failure_is_a_result = true;
+  return request;
+}
+
+}  // namespace
+
+std::uint64_t default_steps_of(const program_exploration& what) {
+  constexpr std::uint64_t times = 20;
+  constexpr std::uint64_t max_of_run = 100'000'000;
+  sim::image_request request = request_of(what);
+  request.order = sim::schedule_order::random;
+  request.choices = 1;
+  request.max_steps = max_of_run;
+  const sim::image_result seen = sim::run_image(request);
+  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
+  const std::uint64_t steps = seen.number(sim::number_record::steps);
+  return std::max(min_default_steps, steps < max_of_run ? times * steps : max_of_run);
+}
+
+program_profile profile_of_program(const program_exploration& what) { return profile_of(request_of(what)); }
+
+sim::image_request program_schedule(const program_exploration& what, const schedule_kind& kind, std::uint64_t seed,
+                                    const program_profile& profile) {
+  sim::image_request request = request_of(what);
   request.order = kind.order;
   request.store_buffers = kind.store_buffers;
   request.probes = kind.probes;
-  request.max_steps = what.max_steps;
-  request.choices = 1;
-  request.runs_alone = true;
-  request.failure_is_a_result = true;
-  const bool has_points =
-      kind.order == sim::schedule_order::priorities || kind.order == sim::schedule_order::delay_bounded;
-  if (has_points) request.choices = choices_of(request);
+  request.finds_races = kind.races;
+  request.seed = seed;
+  request.learns = seed % schedules_for_one_with_all_steps == 0;
+  request.choices = request.learns ? profile.accesses : profile.choices;
+  request.shared_codes = profile.shared_codes;
   return request;
 }
 
@@ -79,7 +94,7 @@ std::string complaint_of_schedule(const sim::image_result& seen, const std::stri
   std::string complaint = fmt::format("exit status {}", seen.status);
   if (!seen.failure.empty() || seen.signal != 0) complaint = complaint_of(seen, path);
   const std::string said = seen.last_message();
-  return said.empty() ? complaint : complaint + "; it said: " + said;
+  return said.empty() ? complaint : said + "; " + complaint;
 }
 
 namespace {
@@ -90,12 +105,7 @@ class schedules_at_once {
  public:
   schedules_at_once(const program_exploration& what, const std::vector<schedule_kind>& kinds, std::uint64_t seed,
                     std::uint64_t count)
-      : what_(what), seed_(seed), until_(count) {
-    for (const schedule_kind& kind : kinds) {
-      requests_.push_back(program_schedules(what, kind));
-      requests_.back().stop = stop_on_signal::asked;
-    }
-  }
+      : what_(what), kinds_(kinds), profile_(profile_of_program(what)), seed_(seed), until_(count) {}
 
   void run() {
     std::vector<std::thread> workers(std::max(1U, std::thread::hardware_concurrency()));
@@ -115,8 +125,8 @@ class schedules_at_once {
   void work() {
     try {
       for (std::uint64_t mine = next_++; mine < until_ && !stop_on_signal::asked(); mine = next_++) {
-        sim::image_request request = requests_[mine % requests_.size()];
-        request.seed = seed_ + mine;
+        sim::image_request request = program_schedule(what_, kinds_[mine % kinds_.size()], seed_ + mine, profile_);
+        request.stop = stop_on_signal::asked;
         const sim::image_result seen = sim::run_image(request);
         const std::string complaint = complaint_of_schedule(seen, what_.path);
         if (is_cut_short(seen)) throw sim::image_error(complaint);
@@ -142,8 +152,9 @@ class schedules_at_once {
   }
 
   const program_exploration& what_;
+  const std::vector<schedule_kind>& kinds_;
+  program_profile profile_;
   std::uint64_t seed_;
-  std::vector<sim::image_request> requests_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> ran_{0};
   std::mutex end_;  ///< guards what follows, for writing

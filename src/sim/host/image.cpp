@@ -42,6 +42,8 @@ number_options numbers_of(const image_request& request) {
           .store_buffers = request.store_buffers ? 1U : 0U,
           .probes = request.probes,
           .choices = request.choices,
+          .learns = request.learns ? 1U : 0U,
+          .races = request.finds_races ? 1U : 0U,
           .slack_cycles = request.slack_cycles,
           .uncharged_set_up = request.uncharged_set_up ? 1U : 0U,
           .oracle = request.oracle ? 1U : 0U,
@@ -56,6 +58,8 @@ std::vector<std::string> environment_of(const image_request& request) {
   const auto add = [&](const char* name, const std::string& value) { list.push_back(name + ("=" + value)); };
   add(option::model, fmt::format("/proc/self/fd/{}", model_descriptor));
   add(option::records, std::to_string(record_descriptor));
+  if (!request.shared_codes.empty())
+    add(option::shared_codes, fmt::format("/proc/self/fd/{}", shared_codes_descriptor));
   const number_options numbers = numbers_of(request);
   number_options::each_option(numbers,
                               [&](const char* name, std::uint64_t number) { add(name, std::to_string(number)); });
@@ -69,14 +73,24 @@ std::vector<std::string> environment_of(const image_request& request) {
   return list;
 }
 
-void write_model(const machine_model& model, int file) {
-  const std::string text = to_plain_text(model);
-  if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || lseek(file, 0, SEEK_SET) != 0) {
-    throw image_error("cannot hand the machine's numbers to the simulation: " + std::string(std::strerror(errno)));
+/// A file in memory with these bytes, to be read from its begin.
+base::descriptor file_of(const char* name, std::string_view bytes) {
+  base::descriptor file = checked(memfd_create(name, MFD_CLOEXEC));
+  if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      lseek(file.get(), 0, SEEK_SET) != 0) {
+    throw image_error(
+        fmt::format("cannot hand {} to the simulation: {}", name, std::string_view(std::strerror(errno))));
   }
+  return file;
 }
 
-pid_t spawn(const image_request& request, int model, int records, int messages) {
+base::descriptor shared_codes_of(const image_request& request) {
+  if (request.shared_codes.empty()) return base::descriptor(-1);
+  return file_of("txsync-sim-shared-codes", {reinterpret_cast<const char*>(request.shared_codes.data()),
+                                             request.shared_codes.size() * sizeof(std::uint64_t)});
+}
+
+pid_t spawn(const image_request& request, int model, int shared_codes, int records, int messages) {
   std::vector<std::string> words{request.path};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = environment_of(request);
@@ -85,6 +99,7 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   constexpr int aside = 100;
   files.give(model, aside);
   files.give(records, aside + 1);
+  if (shared_codes >= 0) files.give(shared_codes, aside + 2);
   if (request.runs_alone) {
     files.open("/dev/null", O_RDONLY, STDIN_FILENO);
     files.open("/dev/null", O_WRONLY, STDOUT_FILENO);
@@ -95,6 +110,10 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   files.give(aside + 1, record_descriptor);
   files.close(aside);
   files.close(aside + 1);
+  if (shared_codes >= 0) {
+    files.give(aside + 2, shared_codes_descriptor);
+    files.close(aside + 2);
+  }
   try {
     return base::spawn(request.path, words, environment, files);
   } catch (const std::system_error& error) {
@@ -156,6 +175,8 @@ bool is_of_several_words(const record_line& line, image_result& into) {
   return is_record<abort_record>(line, [&](const abort_record& one) { into.aborts.push_back({one, {}, {}}); }) ||
          is_record<calls_record>(line, [&](const calls_record& one) { add_calls(one, into.aborts); }) ||
          is_record<abort_end>(line, [&](const abort_end& one) { into.ends.push_back(one); }) ||
+         is_record<shared_instruction>(line,
+                                       [&](const shared_instruction& one) { into.shared_codes.push_back(one.code); }) ||
          is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back(one); }) ||
          is_record<test_record>(line, [&](const test_record& one) {
            into.tests.push_back({std::string(one.test), std::string(one.expected), std::string(one.summary)});
@@ -198,15 +219,15 @@ std::uint64_t image_result::program_number(const std::string& name) const {
 }
 
 image_result run_image(const image_request& request) {
-  const base::descriptor model = checked(memfd_create("txsync-sim-model", MFD_CLOEXEC));
-  write_model(request.model, model.get());
+  const base::descriptor model = file_of("txsync-sim-model", to_plain_text(request.model));
+  const base::descriptor shared_codes = shared_codes_of(request);
   const pipe_ends record_pipe;
   const pipe_ends message_pipe;
   const base::descriptor records = checked(record_pipe.ends[0]);
   const base::descriptor messages = checked(message_pipe.ends[0]);
   base::descriptor records_in = checked(record_pipe.ends[1]);
   base::descriptor messages_in = checked(message_pipe.ends[1]);
-  const pid_t child = spawn(request, model.get(), records_in.get(), messages_in.get());
+  const pid_t child = spawn(request, model.get(), shared_codes.get(), records_in.get(), messages_in.get());
   records_in.reset();
   messages_in.reset();
   std::string record_text;

@@ -30,6 +30,10 @@ struct image_request {
   /// In exploring orders: the run is one schedule with about this many choices. 0: the program says where its schedules
   /// begin.
   std::uint64_t choices = 0;
+  bool learns = false;       ///< in such a run: each access is a step, and image_result has shared_codes
+  bool finds_races = false;  ///< in such a run: a data race is a fault
+  /// Of earlier runs that learnt. In later ones, these instructions are steps.
+  std::vector<std::uint64_t> shared_codes = {};
   std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern no other
   bool uncharged_set_up = false;   ///< the set-up of workloads takes no time and leaves caches cold; faster
   bool oracle = false;             ///< checks the simulation itself; about 20 times slower
@@ -70,6 +74,7 @@ struct image_result {
   std::vector<abort_end> ends;
   std::vector<trace_step> steps;  ///< if traced: in the order of execution; of the last schedule
   std::vector<listed_test> tests;
+  std::vector<std::uint64_t> shared_codes;  ///< of shared_instructions
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;

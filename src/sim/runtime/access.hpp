@@ -11,6 +11,7 @@
 #include "failure.hpp"
 #include "oracle.hpp"
 #include "pages.hpp"
+#include "program_steps.hpp"
 #include "schedule.hpp"
 #include "signals.hpp"
 #include "state.hpp"
@@ -56,6 +57,7 @@ void library_access(const void* place, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (state.charged == nullptr) return touch_uncharged(address, bytes);
+  if (state.follows_program) touches_for_program(*state.charged, address, bytes, write);
   check_access<write>(*state.charged, address, bytes);
 }
 

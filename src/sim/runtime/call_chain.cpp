@@ -11,6 +11,7 @@
 #include <csetjmp>
 #include <cstring>
 
+#include "program_steps.hpp"
 #include "records.hpp"
 #include "state.hpp"
 
@@ -169,10 +170,20 @@ call_chain walk() noexcept {
   return walking.found;
 }
 
+/// Of the library, the function that the program has called is enough where the program is what is explored.
+unsigned first_frame_to_name(const call_chain& chain) noexcept {
+  unsigned first = 0;
+  if (!state.follows_program) return first;
+  while (first + 1 < chain.count && is_library_code(chain.codes[first]) && is_library_code(chain.codes[first + 1]))
+    ++first;
+  return first;
+}
+
 void add_chain(line_text& line, const call_chain& chain) noexcept {
   if (chain.count == 0) line << "code that no function of the program is known to have called";
-  for (unsigned i = 0; i < chain.count; ++i) {
-    if (i != 0) line << " < ";
+  const unsigned first = first_frame_to_name(chain);
+  for (unsigned i = first; i < chain.count; ++i) {
+    if (i != first) line << " < ";
     const char* name = has_record_file() ? nullptr : name_of_frame(chain.codes[i]);
     if (has_record_file()) {  // the reader adds its name and line
       (line << "code at ").hexadecimal(chain.codes[i]);
@@ -191,7 +202,8 @@ constinit std::uintptr_t visitor = 0;
 constinit std::uintptr_t visited = 0;
 constinit call_chain seen_there{};
 
-void look_and_go_back() {
+/// The stack of a thread that has not begun yet is aligned as before a call, not as after one.
+[[gnu::force_align_arg_pointer]] void look_and_go_back() {
   seen_there = walk();
   txsync_sim_switch(&visited, visitor, 0);
 }

@@ -3,6 +3,7 @@
 
 #include "access.hpp"
 #include "notes.hpp"
+#include "program_steps.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
 
@@ -95,6 +96,7 @@ actor any_thread() noexcept {
 
 /// Reservoir sampling (Vitter 1985): takes each of n with probability 1/n, in one pass.
 actor anyone() noexcept {
+  if (state.follows_program && running_count >= 2) ++choices;
   if (!state.store_buffers && !(deadlines_come_early && has_deadline())) return any_thread();
   unsigned able = 0;
   actor chosen;
@@ -106,7 +108,8 @@ actor anyone() noexcept {
 
 actor at_random() noexcept {
   thread_record* current = state.current;
-  if (current->state == thread_state::running && goes_on_at_random()) return {actor::kind::thread, current};
+  if (!state.follows_program && current->state == thread_state::running && goes_on_at_random())
+    return {actor::kind::thread, current};
   return anyone();
 }
 
@@ -118,12 +121,37 @@ constexpr unsigned change_points = 2;
 constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
 constinit std::uint64_t next_lowest = lowest_drawn;
 
-actor by_priority() noexcept {
-  if (last.what != actor::kind::nobody && is_point(change_points)) last.priority() = --next_lowest;
+actor with_highest_priority() noexcept {
   actor chosen;
   for_actors([&](const actor& one) {
     if (chosen.what == actor::kind::nobody || one.priority() > chosen.priority()) chosen = one;
   });
+  return chosen;
+}
+
+actor by_priority() noexcept {
+  if (last.what != actor::kind::nobody && is_point(change_points)) last.priority() = --next_lowest;
+  return with_highest_priority();
+}
+
+// ---- partial-order sampling (Yuan, Yang and Gu, CAV 2018): each event that may come next has a random priority, and
+// the highest comes. After it, its thread's next event draws one, and all that race with it draw anew. So orders of
+// events that do not race are not tried again and again.
+
+std::uint64_t drawn_priority() noexcept { return 2 * lowest_drawn + state.random.below(lowest_drawn); }
+
+bool races(const thread_record& a, const thread_record& b) noexcept {
+  return (a.next_writes || b.next_writes) && a.next_access.from < b.next_access.from + b.next_access.bytes &&
+         b.next_access.from < a.next_access.from + a.next_access.bytes;
+}
+
+actor by_partial_order() noexcept {
+  if (last.what != actor::kind::nobody) last.priority() = drawn_priority();
+  const actor chosen = with_highest_priority();
+  if (chosen.what != actor::kind::thread) return chosen;
+  for (unsigned i = 0; i < running_count; ++i) {
+    if (running[i] != chosen.thread && races(*running[i], *chosen.thread)) running[i]->priority = drawn_priority();
+  }
   return chosen;
 }
 
@@ -155,9 +183,10 @@ constinit bool passes = false;
 
 actor with_delays() noexcept {
   const bool delay = is_point(delays);
-  const bool next = passes || delay || !last.can_act();
+  const bool goes_on = !passes && last.can_act();
   passes = false;
-  return next ? in_turn() : last;
+  const actor chosen = goes_on ? last : in_turn();
+  return delay ? in_turn() : chosen;
 }
 
 actor choose_actor() noexcept {
@@ -168,6 +197,8 @@ actor choose_actor() noexcept {
       return in_turn();
     case schedule_order::delay_bounded:
       return with_delays();
+    case schedule_order::partial_order:
+      return by_partial_order();
     default:
       return at_random();
   }
@@ -208,7 +239,11 @@ void begin_only_schedule(std::uint64_t expected) noexcept {
     write_record(number_record::library_code, reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
 }
 
-std::uint64_t choices_so_far() noexcept { return choices; }
+void write_exploration() noexcept {
+  write_record(number_record::choices, choices);
+  write_record(number_record::steps, state.steps);
+  if (state.follows_program) write_shared_codes();
+}
 
 void expect_such_schedules() noexcept {
   constexpr std::uint64_t least = 16;
@@ -252,13 +287,23 @@ thread_record* turn_after(const actor& first) noexcept {
   }
 }
 
+/// A thread of a program that takes more steps than these in a row may wait for another in a loop without a pause.
+constexpr unsigned max_steps_in_a_row = 1000;
+constinit unsigned steps_in_a_row = 0;
+
 }  // namespace
 
 thread_record* choose_explored() noexcept { return turn_after(choose_actor()); }
 
 void step_to_chosen() noexcept {
   thread_record* next = turn_after(state.scheduling == schedule_order::random ? anyone() : choose_actor());
-  if (next != state.current) switch_to(*next);
+  if (next != state.current) {
+    steps_in_a_row = 0;
+    return switch_to(*next);
+  }
+  if (!state.follows_program || ++steps_in_a_row < max_steps_in_a_row) return;
+  steps_in_a_row = 0;
+  spun(*next);
 }
 
 void spun(thread_record& thread) noexcept {
@@ -267,8 +312,8 @@ void spun(thread_record& thread) noexcept {
 }
 
 void draw_priorities(thread_record& thread) noexcept {
-  thread.priority = 2 * lowest_drawn + state.random.below(lowest_drawn);
-  if (state.store_buffers) thread.drain_priority = 2 * lowest_drawn + state.random.below(lowest_drawn);
+  thread.priority = drawn_priority();
+  if (state.store_buffers) thread.drain_priority = drawn_priority();
 }
 
 }  // namespace txsync::sim

@@ -15,8 +15,9 @@ void begin_schedule(std::uint64_t seed) noexcept;
 /// A program that is explored as a whole, in its own process, is one schedule, with the run's seed. Change points and
 /// delays are drawn from `expected` choices.
 void begin_only_schedule(std::uint64_t expected) noexcept;
-/// How many choices the schedule has had so far, in orders that have change points or delays.
-std::uint64_t choices_so_far() noexcept;
+/// Records the steps so far and, in orders that have change points or delays, the last schedule's choices. Of a program
+/// also its choices in random order, and what a learning run has learnt.
+void write_exploration() noexcept;
 
 /// From the next schedule on, change points and delays are drawn from as many choices as this one has had, and a
 /// quarter more. Few schedules are longer than that. Before the first call, they are drawn from a hundred.
@@ -26,7 +27,8 @@ void expect_such_schedules() noexcept;
 void takes_part(thread_record& thread) noexcept;
 void takes_no_part(thread_record& thread) noexcept;
 
-/// In the random order the running thread goes on three times out of four, so that long runs of one thread happen, too.
+/// In the random order of tests the running thread goes on three times out of four, so that long runs of one thread
+/// happen, too. The steps of a program are few (program_steps.hpp): there each thread is as likely as the others.
 inline bool goes_on_at_random() noexcept {
   constexpr std::uint64_t stay_of = 4;
   return state.random.below(stay_of) != 0;
@@ -36,7 +38,7 @@ inline bool goes_on_at_random() noexcept {
 void step_to_chosen() noexcept;
 inline void explored_step() noexcept {
   if (++state.steps > state.last_step) report_livelock();
-  if (state.scheduling == schedule_order::random && goes_on_at_random()) return;
+  if (state.scheduling == schedule_order::random && !state.follows_program && goes_on_at_random()) return;
   step_to_chosen();
 }
 

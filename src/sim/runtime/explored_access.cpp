@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An access while exploring: a scheduling point, and then the same as in the order of time, but without caches. Most
 // schedules have no attempt at all, or none now; then an access concerns no other thread.
+#include <utility>
+
 #include "access.hpp"
 #include "exploration.hpp"
+#include "program_steps.hpp"
 
 namespace txsync::sim {
 
@@ -49,7 +52,16 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t c
   thread_record& thread = *state.current;
   thread.last_code = code;
   if (state.oracle) oracle_settle();
-  explored_step();
+  const atomic_access how = std::exchange(next_access_is, {});
+  if (!state.follows_program || is_step_of_program(thread, address, bytes, write, code, how.is_atomic)) {
+    thread.next_access = {address, bytes};
+    thread.next_writes = write;
+    explored_step();
+    thread.next_access.bytes = 0;
+  } else {
+    pass_without_step();
+  }
+  if (state.follows_program) find_faults(thread, address, bytes, write, code, how);
   if constexpr (write) {
     if (state.store_buffers) {
       if (may_wait && buffer_store(thread, address, bytes)) return;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "call_chain.hpp"
+#include "exploration.hpp"
+#include "program_steps.hpp"
 #include "records.hpp"
 #include "state.hpp"
 
@@ -13,7 +15,10 @@ namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   line << "\n";
-  if (exploring()) write_record(number_record::program, program_record::failed_seed, state.schedule_seed);
+  if (exploring()) {
+    write_record(number_record::program, program_record::failed_seed, state.schedule_seed);
+    write_exploration();
+  }
   if (has_record_file()) {
     write_failure(line.text(), line.size());
   } else {
@@ -37,7 +42,8 @@ void fail(const line_text& what) noexcept {
   set_current(nullptr);  // what follows is not part of the simulation
   if (thread != nullptr) {
     line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, ";
-    if (thread->last_code != 0) (line << "code at ").hexadecimal(thread->last_code) << ", ";
+    const bool is_library = state.follows_program && is_library_code(thread->last_code);
+    if (thread->last_code != 0 && !is_library) (line << "code at ").hexadecimal(thread->last_code) << ", ";
     line << "in ";
     add_call_chain(line);
     line << "; seed " << present_seed() << ")";

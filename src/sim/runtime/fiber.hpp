@@ -134,6 +134,14 @@ struct alignas(64) thread_record {
   bool pinned = false;          ///< by its own call, to the hardware thread that it is on
   bool shows_realtime = false;  ///< what the program sees
 
+  /// The access at whose step it waits, while exploring; no bytes: a call, or none.
+  byte_range next_access = {};
+  bool next_writes = false;
+  // Of program_steps.hpp.
+  bool enters_library = false;              ///< it has called the library, which has accessed nothing yet
+  std::uint32_t library_depth = 0;          ///< functions of the library that it is in
+  std::uint32_t accesses_without_step = 0;  ///< since its last step
+
   struct exit_call {
     void (*function)(void*);
     void* argument;

@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "exploration.hpp"
 #include "failure.hpp"
+#include "heap_guard.hpp"
 
 namespace txsync::sim {
 
@@ -89,11 +91,13 @@ std::uint32_t& code_of(std::uintptr_t block) noexcept { return code_addresses[(b
   if (number == 0) {
     line << "the program frees what was never allocated: ";
   } else if (address % finest == 0 && code_of(address) != 0) {
-    line << "the program frees a block of " << size_of_class(number - 1) << " bytes twice: ";
+    const std::size_t guard = state.follows_program ? guard_bytes : 0;
+    line << "the program frees a block of " << size_of_class(number - 1) - guard << " bytes twice: ";
   } else {
     line << "the program frees an address that is not the start of a block: ";
   }
   line.hexadecimal(address);
+  if (number != 0 && state.follows_program) add_end_of_block(line, address);
   fail(line);
 }
 
@@ -139,14 +143,18 @@ unsigned check_in_use(const void* block) noexcept {
 }  // namespace
 
 void heap_free(void* block) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(block);
-  const unsigned number = check_in_use(block);
-  code_of(address) &= ~in_use;
+  unsigned number = check_in_use(block);
+  code_of(reinterpret_cast<std::uintptr_t>(block)) &= ~in_use;
+  if (state.follows_program) {
+    block = keep_freed(block, size_of_class(number - 1));
+    if (block == nullptr) return;
+    number = chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes];
+  }
   size_class& list = lists[owner()][number - 1];
   auto* freed = static_cast<free_block*>(block);
   freed->next = list.free;
   list.free = freed;
-  know_nothing_of(address, size_of_class(number - 1));
+  know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size_of_class(number - 1));
 }
 
 heap_block heap_block_at(std::uintptr_t address) noexcept {
@@ -188,11 +196,12 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) no
     if (thread == state.charged) charge(*thread, allocate_cycles);
     drain_own();
   }
-  void* block = heap_allocate(bytes, alignment);
+  void* block = heap_allocate(state.follows_program && bytes < program_end ? bytes + guard_bytes : bytes, alignment);
   if (block == nullptr) {
     errno = ENOMEM;
     return nullptr;
   }
+  if (state.follows_program) guard_block(reinterpret_cast<std::uintptr_t>(block), bytes, heap_size_of(block));
   // An abort frees it, unless the attempt is suspended: what is done while suspended stays done.
   const bool is_tentative = thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended;
   if (is_tentative && !thread->tx.allocated.push(block)) {
@@ -214,6 +223,20 @@ bool was_allocated_in(attempt& tx, const void* block) noexcept {
   return false;
 }
 
+/// To the other threads, freeing is a write of the block.
+void free_step(thread_record& thread, const void* block, std::uintptr_t code) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  check_in_use(block);
+  const std::size_t bytes = usable_bytes(address, heap_size_of(block));
+  if (is_step_of_program(thread, address, bytes, true, code, false)) {
+    explored_step();
+    check_in_use(block);
+  } else {
+    pass_without_step();
+  }
+  if (thread.tx.depth == 0) check_race(thread, address, bytes, true, code, {});
+}
+
 void release(void* block, std::uintptr_t code) noexcept {
   if (block == nullptr) return;
   thread_record* thread = state.current;
@@ -221,6 +244,7 @@ void release(void* block, std::uintptr_t code) noexcept {
   thread->last_code = code;
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
   if (thread == state.charged) charge(*thread, free_cycles);
+  if (state.follows_program) free_step(*thread, block, code);
   drain_own();  // the allocator stores a link in the block
   if (thread->tx.depth == 0) return heap_free(block);
   // Other threads' attempts may read the block until this one has committed. What is freed while suspended stays freed,
@@ -258,11 +282,16 @@ void* calloc(std::size_t count, std::size_t size) {
   return std::memset(block, 0, bytes);
 }
 
+std::size_t malloc_usable_size(void* block) {
+  const std::size_t whole = block != nullptr ? heap_size_of(block) : 0;
+  return state.follows_program ? usable_bytes(reinterpret_cast<std::uintptr_t>(block), whole) : whole;
+}
+
 void* realloc(void* block, std::size_t bytes) {
   if (block == nullptr) return allocate(bytes, finest, TXSYNC_SIM_CALLER);
-  const std::size_t old = heap_size_of(block);
+  const std::size_t old = malloc_usable_size(block);
   check_in_use(block);
-  if (bytes != 0 && bytes <= old && bytes > old / 2) return block;
+  if (bytes != 0 && bytes <= old && bytes > old / 2 && !state.follows_program) return block;
   void* moved = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (moved == nullptr) return nullptr;
   const std::size_t kept = old < bytes ? old : bytes;
@@ -284,7 +313,6 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
   *result = block;
   return 0;
 }
-std::size_t malloc_usable_size(void* block) { return block != nullptr ? heap_size_of(block) : 0; }
 
 #undef TXSYNC_SIM_CALLER
 

@@ -7,6 +7,7 @@
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "probes.hpp"
+#include "program_steps.hpp"
 
 namespace txsync::sim {
 
@@ -38,10 +39,16 @@ void orders_misses() noexcept {
   if (state.current != nullptr) state.current->overlaps_until = 0;
 }
 
+/// The next access is an atomic one.
+void is_atomic(atomic_kind kind, int order) noexcept {
+  if (state.follows_program) next_access_is = {true, kind, order};
+}
+
 /// A read-modify-write: one access that writes.
 template <class T>
-void modify_at(volatile T* place, std::uintptr_t code) noexcept {
+void modify_at(volatile T* place, int order, std::uintptr_t code) noexcept {
   orders_misses();
+  is_atomic(atomic_kind::modify, order);
   access<true>(place, sizeof(T), code);
   orders_misses();
   charge_current(state.model.core_atomic);
@@ -54,7 +61,7 @@ template <class T>
     if ((order & acquires_by_prefix) != 0)
       return static_cast<T>(acquire_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), code}, value));
   }
-  modify_at(place, code);
+  modify_at(place, order, code);
   const T old = *place;
   *place = value;
   return old;
@@ -66,6 +73,7 @@ template <class T>
     if ((order & releases_by_prefix) != 0)
       return release_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), code}, value);
   }
+  is_atomic(atomic_kind::store, order);
   if (order == sequentially_consistent) {
     access<true>(place, sizeof(T), code);
     charge_current(state.model.core_fence);
@@ -76,12 +84,13 @@ template <class T>
 }
 
 template <class T>
-bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t code, bool weak) noexcept {
+bool compare_exchange(volatile T* place, T* expected, T desired, int order, std::uintptr_t code, bool weak) noexcept {
   // `expected` is ordinary memory of the program: it is read first, and written if the exchange fails. Both have to be
   // one step with the exchange. The write after a failure is nearly always to the thread's own variable.
   access<false>(expected, sizeof(T), code);
   const T wanted = *expected;
   orders_misses();
+  is_atomic(atomic_kind::modify, order);
   access<true>(place, sizeof(T), code);
   orders_misses();
   const T found = *place;
@@ -106,17 +115,28 @@ using namespace txsync::sim;
 extern "C" {
 
 void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
+void __tsan_func_entry(void* caller) {
+  if (state.follows_program) enter_function(here(caller), here(__builtin_return_address(0)));
+}
+void __tsan_func_exit() {
+  if (state.follows_program) leave_function(here(__builtin_return_address(0)));
+}
 
-#define TXSYNC_SIM_ACCESS(kind, size)                                                                            \
-  void __tsan_##kind##read##size(void* place) { access<false>(place, size, here(__builtin_return_address(0))); } \
-  void __tsan_##kind##write##size(void* place) { access<true, true>(place, size, here(__builtin_return_address(0))); }
-#define TXSYNC_SIM_ACCESSES(size)     \
-  TXSYNC_SIM_ACCESS(, size)           \
-  TXSYNC_SIM_ACCESS(unaligned_, size) \
-  TXSYNC_SIM_ACCESS(volatile_, size)  \
-  TXSYNC_SIM_ACCESS(unaligned_volatile_, size)
+#define TXSYNC_SIM_ACCESS(kind, size, before)                           \
+  void __tsan_##kind##read##size(void* place) {                         \
+    before(atomic_kind::load, relaxed);                                 \
+    access<false>(place, size, here(__builtin_return_address(0)));      \
+  }                                                                     \
+  void __tsan_##kind##write##size(void* place) {                        \
+    before(atomic_kind::store, relaxed);                                \
+    access<true, true>(place, size, here(__builtin_return_address(0))); \
+  }
+#define TXSYNC_SIM_PLAIN(kind, order)
+#define TXSYNC_SIM_ACCESSES(size)                       \
+  TXSYNC_SIM_ACCESS(, size, TXSYNC_SIM_PLAIN)           \
+  TXSYNC_SIM_ACCESS(unaligned_, size, TXSYNC_SIM_PLAIN) \
+  TXSYNC_SIM_ACCESS(volatile_, size, is_atomic)         \
+  TXSYNC_SIM_ACCESS(unaligned_volatile_, size, is_atomic)
 TXSYNC_SIM_ACCESSES(1)
 TXSYNC_SIM_ACCESSES(2)
 TXSYNC_SIM_ACCESSES(4)
@@ -133,54 +153,63 @@ void __tsan_write_range(void* place, std::size_t bytes) {
   if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
   access_slow_path<true, true>(here(place), bytes, here(__builtin_return_address(0)));
 }
+// A constructor may write the pointer that another thread reads, if it is the same.
 void __tsan_vptr_update(void** place, void*) {
+  is_atomic(atomic_kind::store, relaxed);
   access<true, true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
 }
-void __tsan_vptr_read(void** place) { access<false>(static_cast<void*>(place), 8, here(__builtin_return_address(0))); }
+void __tsan_vptr_read(void** place) {
+  is_atomic(atomic_kind::load, relaxed);
+  access<false>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
+}
 
 void __tsan_atomic_thread_fence(int order) {
+  if (state.follows_program) fence_orders(order);
   if (order == sequentially_consistent) fence();
 }
 void __tsan_atomic_signal_fence(int) {}
 
 // The type cannot be in parentheses here.
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define TXSYNC_SIM_FETCH(bits, type, name, expression)                             \
-  type __tsan_atomic##bits##_fetch_##name(volatile type* place, type value, int) { \
-    modify_at(place, here(__builtin_return_address(0)));                           \
-    const type old = *place;                                                       \
-    *place = static_cast<type>(expression);                                        \
-    return old;                                                                    \
+#define TXSYNC_SIM_FETCH(bits, type, name, expression)                                   \
+  type __tsan_atomic##bits##_fetch_##name(volatile type* place, type value, int order) { \
+    modify_at(place, order, here(__builtin_return_address(0)));                          \
+    const type old = *place;                                                             \
+    *place = static_cast<type>(expression);                                              \
+    return old;                                                                          \
   }
-#define TXSYNC_SIM_ATOMIC(bits, type)                                                                                \
-  type __tsan_atomic##bits##_load(const volatile type* place, int) {                                                 \
-    access<false>(place, sizeof(type), here(__builtin_return_address(0)));                                           \
-    orders_misses();                                                                                                 \
-    return *place;                                                                                                   \
-  }                                                                                                                  \
-  void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                    \
-    store(place, value, order, here(__builtin_return_address(0)));                                                   \
-  }                                                                                                                  \
-  type __tsan_atomic##bits##_exchange(volatile type* place, type value, int order) {                                 \
-    return exchange(place, value, order, here(__builtin_return_address(0)));                                         \
-  }                                                                                                                  \
-  TXSYNC_SIM_FETCH(bits, type, add, old + value)                                                                     \
-  TXSYNC_SIM_FETCH(bits, type, sub, old - value)                                                                     \
-  TXSYNC_SIM_FETCH(bits, type, and, old& value)                                                                      \
-  TXSYNC_SIM_FETCH(bits, type, or, old | value)                                                                      \
-  TXSYNC_SIM_FETCH(bits, type, xor, old ^ value)                                                                     \
-  TXSYNC_SIM_FETCH(bits, type, nand, ~(old & value))                                                                 \
-  bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* place, type* expected, type desired, int, int) { \
-    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)), false);                     \
-  }                                                                                                                  \
-  bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* place, type* expected, type desired, int, int) {   \
-    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)), true);                      \
-  }                                                                                                                  \
-  type __tsan_atomic##bits##_compare_exchange_val(volatile type* place, type expected, type desired, int, int) {     \
-    modify_at(place, here(__builtin_return_address(0)));                                                             \
-    const type old = *place;                                                                                         \
-    if (old == expected) *place = desired;                                                                           \
-    return old;                                                                                                      \
+#define TXSYNC_SIM_ATOMIC(bits, type)                                                                                  \
+  type __tsan_atomic##bits##_load(const volatile type* place, int order) {                                             \
+    is_atomic(atomic_kind::load, order);                                                                               \
+    access<false>(place, sizeof(type), here(__builtin_return_address(0)));                                             \
+    orders_misses();                                                                                                   \
+    return *place;                                                                                                     \
+  }                                                                                                                    \
+  void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                      \
+    store(place, value, order, here(__builtin_return_address(0)));                                                     \
+  }                                                                                                                    \
+  type __tsan_atomic##bits##_exchange(volatile type* place, type value, int order) {                                   \
+    return exchange(place, value, order, here(__builtin_return_address(0)));                                           \
+  }                                                                                                                    \
+  TXSYNC_SIM_FETCH(bits, type, add, old + value)                                                                       \
+  TXSYNC_SIM_FETCH(bits, type, sub, old - value)                                                                       \
+  TXSYNC_SIM_FETCH(bits, type, and, old& value)                                                                        \
+  TXSYNC_SIM_FETCH(bits, type, or, old | value)                                                                        \
+  TXSYNC_SIM_FETCH(bits, type, xor, old ^ value)                                                                       \
+  TXSYNC_SIM_FETCH(bits, type, nand, ~(old & value))                                                                   \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* place, type* expected, type desired, int order,    \
+                                                     int) {                                                            \
+    return compare_exchange(place, expected, desired, order, here(__builtin_return_address(0)), false);                \
+  }                                                                                                                    \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* place, type* expected, type desired, int order,      \
+                                                   int) {                                                              \
+    return compare_exchange(place, expected, desired, order, here(__builtin_return_address(0)), true);                 \
+  }                                                                                                                    \
+  type __tsan_atomic##bits##_compare_exchange_val(volatile type* place, type expected, type desired, int order, int) { \
+    modify_at(place, order, here(__builtin_return_address(0)));                                                        \
+    const type old = *place;                                                                                           \
+    if (old == expected) *place = desired;                                                                             \
+    return old;                                                                                                        \
   }
 TXSYNC_SIM_ATOMIC(8, std::uint8_t)
 TXSYNC_SIM_ATOMIC(16, std::uint16_t)
@@ -196,7 +225,11 @@ TXSYNC_SIM_ATOMIC(128, wide)
 void txsync_sim_step(void) {
   if (state.charged == nullptr) return;
   state.current->last_code = here(__builtin_return_address(0));
-  scheduling_point();
+  if (!state.follows_program || is_step_of_call(*state.current, state.current->last_code)) {
+    scheduling_point();
+  } else {
+    pass_without_step();
+  }
   drain_own();  // what a library function writes does not wait in a store buffer
 }
 void txsync_sim_reads(const void* address, std::size_t bytes) { library_access<false>(address, bytes); }

@@ -24,6 +24,7 @@ inline constexpr std::uintptr_t records_begin = std::uintptr_t{1} << 40;  ///< l
 inline constexpr std::uintptr_t pages_begin = std::uintptr_t{2} << 40;    ///< page records
 inline constexpr std::uintptr_t image_begin = std::uintptr_t{3} << 40;  ///< the oracle's image of the program's memory
 inline constexpr std::uintptr_t known_begin = std::uintptr_t{4} << 40;  ///< which bytes of the image are known
+inline constexpr std::uintptr_t granules_begin = std::uintptr_t{5} << 40;  ///< who uses memory (program_steps.hpp)
 
 /// Reserves zeroed pages at `address` (anywhere if that is 0), which take no memory until touched. Ends the program
 /// with a sentence if the system refuses.

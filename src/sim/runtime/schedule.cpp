@@ -7,6 +7,7 @@
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "oracle.hpp"
+#include "program_steps.hpp"
 #include "state.hpp"
 #include "store_buffer.hpp"
 #include "switching.hpp"
@@ -282,7 +283,7 @@ thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
         "the program starts, wakes or waits for threads before main() begins or after its end: they are not simulated "
         "then");
   leave_attempt(cause::syscall);
-  scheduling_point();
+  if (!state.follows_program || is_step_of_call(*state.current, 0)) scheduling_point();
   thread_record& self = *state.current;
   drain_own();
   charge(self, state.model.os_syscall + more_cycles);
@@ -339,6 +340,7 @@ void retire() noexcept {
   thread_record& thread = *state.current;
   if (thread.time > state.latest) state.latest = thread.time;
   thread.state = thread_state::ended;
+  --state.live_threads;
   take_off(cpu_of(thread));
   if (thread.joiner != nullptr) wake(*thread.joiner, thread.time);
   static std::uintptr_t unused_stack;

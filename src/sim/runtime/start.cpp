@@ -18,6 +18,7 @@
 #include "failure.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
+#include "program_steps.hpp"
 #include "records.hpp"
 
 namespace txsync::sim {
@@ -84,6 +85,9 @@ std::uint64_t number_option(const char* name, std::uint64_t otherwise) noexcept 
   return value;
 }
 
+constinit bool learns = false;
+constinit bool races_are_faults = false;
+
 /// Returns the number of choices that the run is expected to have.
 std::uint64_t read_options() noexcept {
   set_record_file(static_cast<int>(number_option(option::records, ~std::uint64_t{0})));
@@ -108,6 +112,8 @@ std::uint64_t read_options() noexcept {
   state.max_steps = asked.steps;
   if (state.max_steps != 0) state.last_step = state.max_steps;
   if (asked.limit_us != 0) state.time_limit = cycles(asked.limit_us * state.model.core_mhz);
+  learns = asked.learns != 0;
+  races_are_faults = asked.races != 0;
   return asked.choices;
 }
 
@@ -203,7 +209,7 @@ void write_end() noexcept {
   write_record(number_record::switches, state.switches);
   write_record(number_record::slow_accesses, state.slow_accesses);
   write_record(number_record::accesses, state.slow_accesses + state.hits);
-  if (exploring()) write_record(number_record::choices, choices_so_far());
+  if (exploring()) write_exploration();
   write_abort_log();
   write_abort_calls();
   write_record(number_record::end_hash, end_hash());
@@ -263,7 +269,16 @@ void set_up_before_initialisers() noexcept {
 }
 [[gnu::used, gnu::section(".preinit_array")]] void (*const before_initialisers)() = set_up_before_initialisers;
 
-void first_thread(void*) { finish(txsync_sim_user_main(given.count, given.words, given.environment)); }
+/// Other threads may go on before the program ends.
+void step_before_end() noexcept {
+  if (state.follows_program) explored_step();
+}
+
+void first_thread(void*) {
+  const int status = txsync_sim_user_main(given.count, given.words, given.environment);
+  step_before_end();
+  finish(status);
+}
 
 int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
@@ -275,7 +290,10 @@ int run(int count, char** words, char** environment) noexcept {
   thread_record& first = make_thread(first_thread, nullptr, 0);
   set_current(&first);
   // If it is 0, the program itself says where its schedules begin.
-  if (exploring() && expected_choices != 0) begin_only_schedule(expected_choices);
+  if (exploring() && expected_choices != 0) {
+    follow_program(learns, races_are_faults);
+    begin_only_schedule(expected_choices);
+  }
   load_hot_state();
   run_scheduler(is_finished);
   set_current(nullptr);

@@ -104,8 +104,10 @@ struct runtime_state {
   std::uint32_t shown_forks = 0;  ///< what the program sees
   bool waits_for_ever = false;    ///< waits on a word ignore their deadlines
   thread_record* threads = nullptr;
-  unsigned thread_count = 0;  ///< how many records were ever used
-  unsigned attempts = 0;      ///< of all threads: those that have begun and not ended
+  unsigned thread_count = 0;      ///< how many records were ever used
+  unsigned live_threads = 0;      ///< have begun and not ended
+  unsigned unjoined_threads = 0;  ///< have begun, and nobody has waited for their end yet; but the first one
+  unsigned attempts = 0;          ///< of all threads: those that have begun and not ended
 
   schedule_order scheduling = schedule_order::virtual_time;
   ticks slack = 0;
@@ -116,9 +118,10 @@ struct runtime_state {
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
-  unsigned probes = 0;         ///< bits of `probe`
-  bool store_buffers = false;  ///< exploring with store_buffer.hpp
-  bool guards_pages = false;   ///< some page has ever been less than readable and writable
+  unsigned probes = 0;           ///< bits of `probe`
+  bool store_buffers = false;    ///< exploring with store_buffer.hpp
+  bool follows_program = false;  ///< exploring: the steps are those of program_steps.hpp
+  bool guards_pages = false;     ///< some page has ever been less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;

@@ -9,6 +9,7 @@
 #include "access.hpp"
 #include "failure.hpp"
 #include "probes.hpp"
+#include "races.hpp"
 #include "waiters.hpp"
 
 // libc's: the thread_local destructors of the running thread.
@@ -58,12 +59,6 @@ bool is_live(const thread_record& thread) noexcept {
   return thread.state != thread_state::unused && thread.state != thread_state::ended;
 }
 
-unsigned live_threads() noexcept {
-  unsigned live = 0;
-  for (unsigned i = 0; i < state.thread_count; ++i) live += is_live(state.threads[i]) ? 1 : 0;
-  return live;
-}
-
 /// Exploration has no time slices. So each thread needs its own hardware thread, or it would wait for another one's
 /// end.
 std::uint16_t free_home() noexcept {
@@ -74,7 +69,7 @@ std::uint16_t free_home() noexcept {
     }
     if (!taken) return static_cast<std::uint16_t>(cpu);
   }
-  return home_for(live_threads());
+  return home_for(state.live_threads);
 }
 
 /// A thread may end in an attempt that goes on after its last section (coarsening). The system call at its end would
@@ -93,7 +88,7 @@ void run_exit_calls(thread_record& thread) noexcept {
   run_exit_calls(thread);
   leave_attempt(cause::syscall);
   drop_suspended_attempt(thread);
-  if (live_threads() == 1) txsync_sim_exit(0);  // the last thread ends the process (POSIX, pthread_exit)
+  if (state.live_threads == 1) txsync_sim_exit(0);  // the last thread ends the process (POSIX, pthread_exit)
   if (thread.detached) thread.joiner = nullptr;
   retire();
 }
@@ -109,7 +104,7 @@ void thread_main() {
 thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept {
   charge_from_now_on();
   thread_record& thread = unused_record();
-  const unsigned before = live_threads();
+  const unsigned before = state.live_threads++;
   prepare_fiber(thread, thread_main);
   thread.function = function;
   thread.argument = argument;
@@ -118,6 +113,9 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.pinned = false;
   thread.shows_realtime = false;
   thread.exit_count = 0;
+  thread.enters_library = false;
+  thread.library_depth = 0;
+  thread.accesses_without_step = 0;
   thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
   return thread;
@@ -146,7 +144,10 @@ extern "C" {
 int txsync_sim_thread_start(std::uintptr_t* handle, void (*function)(void*), void* argument) {
   thread_record& self = enter_kernel(state.model.os_thread_start);
   check_access<true>(self, reinterpret_cast<std::uintptr_t>(handle), sizeof *handle);
-  *handle = reinterpret_cast<std::uintptr_t>(&make_thread(function, argument, self.time));
+  thread_record& made = make_thread(function, argument, self.time);
+  begins_after(made, self);
+  ++state.unjoined_threads;
+  *handle = reinterpret_cast<std::uintptr_t>(&made);
   return 1;
 }
 
@@ -159,6 +160,8 @@ void txsync_sim_thread_join(std::uintptr_t handle) {
   } else if (self.time < thread.time) {
     self.time = thread.time;
   }
+  goes_on_after(self, thread);
+  --state.unjoined_threads;
   thread.state = thread_state::unused;
 }
 
@@ -194,7 +197,9 @@ void txsync_sim_sleep_ns(std::uint64_t duration) {
   block(self.time + at_nanosecond(duration));
 }
 
-unsigned txsync_sim_cpu_count(void) { return state.shown_cpus != 0 ? state.shown_cpus : state.cpu_count; }
+unsigned txsync_sim_program_cpus(void) { return state.shown_cpus != 0 ? state.shown_cpus : state.cpu_count; }
+// Where there is one, waiters sleep at once. So a program's call of the library that waits is one step.
+unsigned txsync_sim_cpu_count(void) { return state.follows_program ? 1 : txsync_sim_program_cpus(); }
 void txsync_sim_show_cpus(unsigned count) { state.shown_cpus = count; }
 void txsync_sim_show_realtime(int is_realtime) { state.current->shows_realtime = is_realtime != 0; }
 int txsync_sim_is_realtime(void) { return state.current != nullptr && state.current->shows_realtime ? 1 : 0; }
@@ -214,7 +219,7 @@ void txsync_sim_unpin(void) {
   state.current->pinned = false;
 }
 
-unsigned txsync_sim_cpu(void) { return state.current != nullptr ? state.current->cpu % txsync_sim_cpu_count() : 0; }
+unsigned txsync_sim_cpu(void) { return state.current != nullptr ? state.current->cpu % txsync_sim_program_cpus() : 0; }
 unsigned txsync_sim_socket(void) { return state.current != nullptr ? cpu_of(*state.current).socket : 0; }
 int txsync_sim_is_pinned(void) { return state.current != nullptr && state.current->pinned ? 1 : 0; }
 
@@ -263,7 +268,7 @@ void txsync_sim_phase(int phase) {
   charge_from_now_on();
   count_attempts(phase == measured);
   // Only for a lone thread, without an attempt that must know what it reads, and without a page that refuses accesses.
-  if (phase != set_up || !state.uncharged_set_up || live_threads() != 1 || state.current->tx.depth != 0) return;
+  if (phase != set_up || !state.uncharged_set_up || state.live_threads != 1 || state.current->tx.depth != 0) return;
   if (state.guards_pages) return;
   state.uncharged = true;
   set_current(state.current);

@@ -89,6 +89,146 @@ int main_ends_first() {
   pthread_exit(&first);
 }
 
+/// The program ends with main(), which waits for nobody: both have to be done before it.
+int never_joined() {
+  static std::mutex one;
+  static int balance = 1;
+  static bool is_done = false;
+  std::thread([] {
+    const std::lock_guard guard(one);
+    assert(!is_done || balance == 1);
+  }).detach();
+  std::thread([] {
+    const std::lock_guard guard(one);
+    balance += 2;
+    is_done = true;
+  }).detach();
+  return 0;
+}
+
+/// Others see the pointer before what it points to. Nobody has used that memory before.
+int published_too_early() {
+  struct message {
+    std::atomic<int> length;
+    std::atomic<int> checksum;
+  };
+  static std::atomic<message*> published;
+  std::thread other([] {
+    auto* made = static_cast<message*>(std::calloc(1, sizeof(message)));
+    published.store(made);
+    made->length = 3;
+    made->checksum = 3;
+  });
+  if (const message* seen = published.load()) assert(seen->length == seen->checksum);
+  other.join();
+  return 0;
+}
+
+/// The last of five comes first, and sees what the others have not done yet.
+int reordered() {
+  static int a = 0;
+  static int b = 0;
+  static const auto set = [] {
+    a = 1;
+    b = -1;
+  };
+  std::thread setters[4];
+  for (std::thread& one : setters) one = std::thread(set);
+  std::thread checker([] { assert((a == 0 && b == 0) || (a == 1 && b == -1)); });
+  for (std::thread& one : setters) one.join();
+  checker.join();
+  return 0;
+}
+
+/// Right, and nobody pauses: each waits for the other's turn in a loop.
+int spins_without_pause() {
+  static std::atomic<int> turn{0};
+  static volatile bool is_over = false;
+  const auto take_turns = [](int me) {
+    for (int i = 0; i < 3; ++i) {
+      while (turn.load(std::memory_order_relaxed) != me) {
+      }
+      turn.store(1 - me, std::memory_order_relaxed);
+    }
+  };
+  std::thread other([&] {
+    take_turns(1);
+    is_over = true;
+  });
+  take_turns(0);
+  while (!is_over) {
+  }
+  other.join();
+  return 0;
+}
+
+/// Reads a block that the other thread may have freed.
+int use_after_free() {
+  static std::atomic<int*> shared;
+  shared.store(new int(1));
+  std::thread other([] { delete shared.exchange(nullptr); });
+  int seen = 0;
+  if (const int* value = shared.load()) seen = *value;
+  other.join();
+  return seen < 0 ? 1 : 0;
+}
+
+/// Two threads fill ten places. There may be no room any more when a place is taken.
+int overflow() {
+  static std::atomic<int> next{0};
+  static char* const places = static_cast<char*>(std::malloc(10));
+  const auto fill = [] {
+    for (int i = 0; i < 6; ++i) {
+      if (next.load() < 10) places[next.fetch_add(1)] = 'x';
+    }
+  };
+  std::thread other(fill);
+  fill();
+  other.join();
+  return 0;
+}
+
+/// The flag says that the number is there, but orders nothing.
+int data_race() {
+  static int number = 0;
+  static std::atomic<bool> is_there{false};
+  std::thread other([] {
+    number = 1;
+    is_there.store(true, std::memory_order_relaxed);
+  });
+  int seen = 1;
+  if (is_there.load(std::memory_order_relaxed)) seen = number;
+  other.join();
+  return seen == 1 ? 0 : 1;
+}
+
+/// The same, rightly: by an atomic, by fences, by a lock, by a join.
+int no_race() {
+  static int numbers[4];
+  static std::atomic<bool> is_there[2];
+  std::thread other([] {
+    numbers[0] = 1;
+    is_there[0].store(true, std::memory_order_release);
+    numbers[1] = 1;
+    std::atomic_thread_fence(std::memory_order_release);
+    is_there[1].store(true, std::memory_order_relaxed);
+    const std::lock_guard guard(first);
+    ++numbers[2];
+  });
+  numbers[3] = 1;
+  if (is_there[0].load(std::memory_order_acquire)) ++numbers[0];
+  if (is_there[1].load(std::memory_order_relaxed)) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    ++numbers[1];
+  }
+  {
+    const std::lock_guard guard(first);
+    ++numbers[2];
+  }
+  other.join();
+  return numbers[2] + numbers[3] == 3 ? 0 : 1;
+}
+
 /// Dekker's entry without a fence: wrong where stores wait in buffers, and only there.
 int missing_fence(std::memory_order order) {
   static std::atomic<int> wants[2];
@@ -188,6 +328,14 @@ int main(int count, char** words) {
   if (is("lost-wake-up")) return lost_wake_up();
   if (is("lost-update")) return lost_update();
   if (is("double-free")) return double_free();
+  if (is("use-after-free")) return use_after_free();
+  if (is("overflow")) return overflow();
+  if (is("data-race")) return data_race();
+  if (is("no-race")) return no_race();
+  if (is("never-joined")) return never_joined();
+  if (is("published-too-early")) return published_too_early();
+  if (is("reordered")) return reordered();
+  if (is("spins-without-pause")) return spins_without_pause();
   if (is("main-ends-first")) return main_ends_first();
   if (is("coroutine")) return in_coroutine(nothing_wrong);
   if (is("coroutine-loses-update")) return in_coroutine(lost_update);

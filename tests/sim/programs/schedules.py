@@ -109,7 +109,7 @@ class MovedPrograms(programs.ByCommand):
 class ExploredPrograms(programs.ByCommand):
     """txsync explore -- PROGRAM."""
 
-    ORDERS = ("random", "priorities", "delay-bounded")
+    ORDERS = ("random", "priorities", "delay-bounded", "partial-order")
 
     @classmethod
     def setUpClass(cls):
@@ -121,16 +121,16 @@ class ExploredPrograms(programs.ByCommand):
         self.assertEqual((ran.returncode, ran.stderr), (status, ""))
         return ran.stdout
 
-    def found(self, fault, *options, says):
+    def found(self, fault, *options, says, schedules=400, thread=1):
         """Found, within a few hundred schedules, and found again from the key."""
-        told = self.explore("--schedules", "400", *options, "--", "./program", fault, status=1)
+        told = self.explore("--schedules", str(schedules), *options, "--", "./program", fault, status=1)
         self.assertIn(says, told)
         again = shlex.split(told.splitlines()[-1])
         self.assertEqual(again[:2] + again[3:], ["txsync", "replay", "--", "./program", fault])
         ran = self.call(programs.BIN / "txsync", *again[1:])
         self.assertEqual((ran.returncode, ran.stderr), (1, ""))
         self.assertIn(says, ran.stdout.splitlines()[-1])
-        self.assertRegex(ran.stdout, r"thread 1 .*explored.cpp:\d+")
+        self.assertRegex(ran.stdout, rf"thread {thread} .*explored.cpp:\d+")
 
     def test_finds_faults_in_each_order(self):
         for order in self.ORDERS:
@@ -138,8 +138,41 @@ class ExploredPrograms(programs.ByCommand):
                 with self.subTest(order=order, fault=fault):
                     self.found(fault, "--order", order, says=says)
 
+    def test_what_main_does_not_wait_for_is_found_in_each_order(self):
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.found("never-joined", "--order", order, schedules=4000, says="assertion failed: !is_done || balance == 1")
+
+    def test_a_step_may_be_an_access_to_memory_that_nobody_used_before(self):
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.found("published-too-early", "--order", order, says="assertion failed: seen->length == seen->checksum")
+
+    def test_finds_what_needs_a_late_thread_first(self):
+        for order in ("priorities", "partial-order"):
+            with self.subTest(order=order):
+                self.found("reordered", "--order", order, thread=5, says="assertion failed: (a == 0 && b == 0)")
+
+    def test_who_spins_without_a_pause_is_right(self):
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.assertIn(" nothing\n", self.explore("--schedules", "100", "--order", order, "--", "./program", "spins-without-pause", status=0))
+
     def test_finds_a_block_that_is_freed_twice(self):
         self.found("double-free", says="the program frees a block of 64 bytes twice: ")
+
+    def test_finds_a_read_of_a_freed_block_with_both_places(self):
+        self.found("use-after-free", says="the program reads 4 bytes of a block that is free: offset 0, allocated by use_after_free (explored.cpp:")
+
+    def test_finds_a_write_beyond_a_block(self):
+        self.found("overflow", says="the program writes 1 byte at offset 10 of a block that has 10, allocated by ")
+
+    def test_finds_data_races_where_asked_for(self):
+        self.found("data-race", "--races", says="data race: this thread ")
+        for fault in ("data-race", "no-race"):
+            with self.subTest(fault=fault):
+                words = ["--races"] * (fault == "no-race")
+                self.assertIn(" nothing\n", self.explore("--schedules", "400", *words, "--", "./program", fault, status=0))
 
     def test_a_process_ends_with_its_last_thread(self):
         self.assertIn(" nothing\n", self.explore("--schedules", "300", "--", "./program", "main-ends-first", status=0))
@@ -177,7 +210,7 @@ class ExploredPrograms(programs.ByCommand):
         self.assertIn(" nothing\n", self.explore("--schedules", "100", "--store-buffers", "--", "./program", "fence", status=0))
         for order in self.ORDERS:
             with self.subTest(order=order):
-                self.found("missing-fence", "--store-buffers", "--order", order, says="exit status 3; it said: both have entered")
+                self.found("missing-fence", "--store-buffers", "--order", order, says="both have entered; exit status 3")
 
     def test_a_right_program_and_the_document(self):
         told = self.explore("--schedules", "100", "--seed", "7", "--json", "result.json", "--", "./program", status=0, input="a word\n")

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heap_guard.hpp"
+
+#include <algorithm>
+
+#include "call_chain.hpp"
+#include "failure.hpp"
+#include "granules.hpp"
+#include "heap.hpp"
+#include "races.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+struct freed_block {
+  std::uintptr_t block = 0;
+  std::uintptr_t code = 0;
+  std::uint32_t thread = 0;
+  call_chain calls = {};  ///< in replays alone: they take time
+};
+constexpr unsigned max_kept = 1024;
+constinit freed_block kept[max_kept] = {};
+constinit unsigned kept_count = 0;  // ever; the newest is before kept[kept_count % max_kept]
+
+granule granule_of(usable bytes) noexcept {
+  granule made{};
+  made.bytes = bytes;
+  return made;
+}
+
+freed_block* find_freed(std::uintptr_t block) noexcept {
+  for (unsigned i = 0; i < max_kept && i < kept_count; ++i) {
+    freed_block& one = kept[(kept_count - 1 - i) % max_kept];
+    if (one.block == block) return &one;
+  }
+  return nullptr;
+}
+
+void add_calls(line_text& line, const call_chain& calls) noexcept {
+  bool first = true;
+  for (const std::uint64_t code : calls) {
+    line << (first ? " in code at " : " < code at ");
+    line.hexadecimal(code);
+    first = false;
+  }
+}
+
+[[noreturn]] void refuse(std::uintptr_t address, std::size_t bytes, bool write, bool is_freed) noexcept {
+  const heap_block block = heap_block_at(address);
+  line_text line;
+  line << "the program " << (write ? "writes " : "reads ") << bytes << (bytes == 1 ? " byte " : " bytes ");
+  if (is_freed) {
+    line << "of a block that is free: offset " << address - block.start;
+  } else {
+    const std::size_t usable = usable_bytes(block.start, block.bytes);
+    line << "at offset " << address - block.start << " of a block that has " << usable;
+  }
+  if (block.code != 0) (line << ", allocated by code at ").hexadecimal(block.code);
+  add_end_of_block(line, block.start);
+  fail(line);
+}
+
+}  // namespace
+
+void guard_block(std::uintptr_t block, std::size_t bytes, std::size_t whole) noexcept {
+  for (std::size_t at = 0; at < whole; at += granule_bytes) {
+    usable here = usable::beyond_block;
+    if (at < bytes) here = static_cast<usable>(std::min<std::size_t>(bytes - at, granule_bytes));
+    granule_at(block + at) = granule_of(here);
+  }
+  forget_accesses(block, whole);
+}
+
+std::size_t usable_bytes(std::uintptr_t block, std::size_t whole) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t at = 0; at < whole; at += granule_bytes) {
+    const usable here = granule_at(block + at).bytes;
+    if (here == usable::not_known) return whole;
+    if (here <= usable::all) bytes += static_cast<std::size_t>(here);
+  }
+  return bytes;
+}
+
+void* keep_freed(void* block, std::size_t whole) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  for (std::size_t at = 0; at < whole; at += granule_bytes) granule_at(address + at) = granule_of(usable::freed);
+  freed_block& place = kept[kept_count++ % max_kept];
+  void* const oldest = reinterpret_cast<void*>(place.block);
+  place = {.block = address};
+  if (const thread_record* thread = state.current) {
+    place.code = thread->last_code;
+    place.thread = thread->id;
+    if (state.wants_trace) place.calls = calls_of_caller();
+  }
+  return oldest;
+}
+
+void check_usable(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  TXSYNC_SIM_ASSERT(state.follows_program, "the heap is guarded where a program is followed");
+  if (address < arena_begin || address + bytes > arena_end) return;
+  for (std::uintptr_t at = address; at < address + bytes; at = after_granule(at)) {
+    const usable here = granule_at(at).bytes;
+    if (here == usable::not_known || here == usable::all) continue;
+    const std::uintptr_t end = std::min(after_granule(at), address + bytes);
+    const bool is_inside =
+        here < usable::all && end - at / granule_bytes * granule_bytes <= static_cast<unsigned>(here);
+    if (!is_inside) refuse(address, bytes, write, here == usable::freed);
+  }
+}
+
+void add_end_of_block(line_text& line, std::uintptr_t block) noexcept {
+  const freed_block* freed = find_freed(block);
+  if (freed == nullptr) return;
+  (line << ", freed by thread " << freed->thread << ", code at ").hexadecimal(freed->code);
+  add_calls(line, freed->calls);
+}
+
+}  // namespace txsync::sim

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program_steps.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "failure.hpp"
+#include "granules.hpp"
+#include "heap_guard.hpp"
+#include "records.hpp"
+#include "schedule.hpp"
+
+// Where the library's code begins, behind the program's own (txsync-cxx.sh). Never called.
+extern "C" [[gnu::weak]] void txsync_sim_library_begin();
+// The linker's: the end of all code.
+extern "C" const char etext;
+
+namespace txsync::sim {
+
+namespace {
+
+/// A thread that spins on memory that nobody else has used yet has to let others go on.
+constexpr std::uint32_t max_accesses_without_step = 4096;
+constexpr std::size_t max_users = std::size_t{1} << 24;
+
+struct user {
+  std::uint32_t code;
+  std::uint32_t next;
+};
+
+constinit std::uintptr_t library_begin = 0;
+constinit bool learning = false;
+constinit growing_list<user> users;               // the first one stands for none
+constinit std::uint64_t* shared_codes = nullptr;  // one bit for each byte of code
+constinit std::size_t code_end = 0;
+
+bool is_shared_code(std::uintptr_t code) noexcept {
+  return code < code_end && (shared_codes[code / 64] >> (code % 64) & 1) != 0;
+}
+void mark(std::uintptr_t code) noexcept {
+  if (code < code_end) shared_codes[code / 64] |= std::uint64_t{1} << (code % 64);
+}
+
+void mark_both(std::uintptr_t code, std::uintptr_t other) noexcept {
+  mark(code);
+  mark(other);
+}
+
+void remember_user(granule& at, std::uintptr_t code) noexcept {
+  for (std::uint32_t i = at.users; i != 0; i = users[i].next) {
+    if (users[i].code == code) return;
+  }
+  if (!users.push({static_cast<std::uint32_t>(code), at.users})) return mark(code);  // no room to wait for another
+  at.users = static_cast<std::uint32_t>(users.size() - 1);
+}
+
+/// Whether others use the memory, too, and somebody writes it.
+bool touch(const thread_record& thread, granule& at, bool write, std::uintptr_t code) noexcept {
+  if (at.first_plus_one == 0) at.first_plus_one = static_cast<std::uint16_t>(thread.id + 1);
+  at.several = at.several || at.first_plus_one != thread.id + 1;
+  at.written = at.written || write;
+  if (!at.several || !at.written) {
+    if (learning) remember_user(at, code);
+    return false;
+  }
+  for (; at.users != 0; at.users = users[at.users].next) mark(users[at.users].code);
+  mark(code);
+  return true;
+}
+
+bool touch_all(const thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write,
+               std::uintptr_t code) noexcept {
+  if (state.unjoined_threads == 0 || bytes == 0 || address + bytes > program_end) return false;
+  bool shared = false;
+  for (std::uintptr_t at = address; at < address + bytes; at = after_granule(at)) {
+    shared = touch(thread, granule_at(at), write, code) || shared;
+  }
+  return shared;
+}
+
+/// The file has the numbers in words of this machine.
+void read_shared_codes(const char* path) noexcept {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  std::uint64_t codes[512];
+  ssize_t size = 0;
+  while (file >= 0 && (size = read(file, codes, sizeof codes)) > 0) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(size) / sizeof *codes; ++i) mark(codes[i]);
+  }
+  if (file < 0 || size < 0) {
+    line_text line;
+    line << "cannot read the shared instructions in " << path;
+    fail(line);
+  }
+  close(file);
+}
+
+}  // namespace
+
+void follow_program(bool learns, bool races_are_faults) noexcept {
+  library_begin = reinterpret_cast<std::uintptr_t>(&txsync_sim_library_begin);
+  learning = learns;
+  code_end = reinterpret_cast<std::uintptr_t>(&etext) / 64 * 64 + 64;
+  shared_codes = static_cast<std::uint64_t*>(reserve(0, code_end / 8, "shared instructions"));
+  reserve(granules_begin, program_end / granule_bytes * sizeof(granule), "users of memory");
+  users.reserve_for(max_users, "users of memory");
+  users.push({0, 0});
+  if (const char* path = std::getenv(option::shared_codes)) read_shared_codes(path);
+  set_up_races(races_are_faults ? nullptr : mark_both);
+  state.follows_program = true;
+}
+
+bool is_library_code(std::uintptr_t code) noexcept {
+  TXSYNC_SIM_ASSERT(state.follows_program, "code is told apart where a program is followed");
+  return code >= library_begin;
+}
+
+bool is_step_of_program(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write,
+                        std::uintptr_t code, bool is_atomic) noexcept {
+  if (code >= library_begin) return std::exchange(thread.enters_library, false);
+  thread.library_depth = 0;
+  thread.enters_library = false;
+  const bool synchronizes = is_atomic || !finds_races();
+  const bool shared =
+      (synchronizes && touch_all(thread, address, bytes, write, code)) || is_shared_code(code) || learning;
+  if (!shared && ++thread.accesses_without_step < max_accesses_without_step) return false;
+  thread.accesses_without_step = 0;
+  return true;
+}
+
+bool is_step_of_call(thread_record& thread, std::uintptr_t code) noexcept {
+  if (std::exchange(thread.enters_library, false)) return true;
+  return thread.library_depth == 0 && (learning || code < library_begin || is_shared_code(code));
+}
+
+void find_faults(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write, std::uintptr_t code,
+                 const atomic_access& how) noexcept {
+  if (thread.tx.depth == 0) check_usable(address, bytes, write);
+  if (code >= library_begin) return synchronize(thread, address, how);
+  check_race(thread, address, bytes, write, code != 0 ? code : thread.last_code, how);
+}
+
+void touches_for_program(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  find_faults(thread, address, bytes, write, thread.library_depth == 0 ? 0 : library_begin, {});
+  if (thread.library_depth == 0 && !finds_races()) touch_all(thread, address, bytes, write, thread.last_code);
+}
+
+void pass_without_step() noexcept {
+  if (++state.steps > state.last_step) report_livelock();
+}
+
+void enter_function(std::uintptr_t caller, std::uintptr_t code) noexcept {
+  if (state.current == nullptr) return;
+  thread_record& thread = *state.current;
+  if (code < library_begin) {
+    thread.library_depth = 0;
+    thread.enters_library = false;
+  } else if (caller < library_begin) {
+    thread.library_depth = 1;
+    thread.enters_library = true;
+  } else if (thread.library_depth != 0) {
+    ++thread.library_depth;
+  }
+}
+
+void leave_function(std::uintptr_t code) noexcept {
+  if (state.current == nullptr || code < library_begin) return;
+  thread_record& thread = *state.current;
+  if (thread.library_depth != 0 && --thread.library_depth == 0) thread.enters_library = false;
+}
+
+void write_shared_codes() noexcept {
+  if (!learning) return;
+  for (std::size_t i = 0; i < code_end / 64; ++i) {
+    for (std::uint64_t rest = shared_codes[i]; rest != 0; rest &= rest - 1) {
+      write_record(shared_instruction{i * 64 + static_cast<unsigned>(__builtin_ctzll(rest))});
+    }
+  }
+}
+
+}  // namespace txsync::sim

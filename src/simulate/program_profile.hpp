@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a few runs of a program show before it is explored.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/host/image.hpp"
+
+namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
+
+struct program_profile {
+  std::vector<std::uint64_t> shared_codes = {};  ///< sim::shared_instruction, sorted
+  std::uint64_t choices = 1;                     ///< that a schedule has
+  std::uint64_t accesses = 1;                    ///< the same if each access of the program is a step
+};
+
+/// Every so many schedules, each access of the program is a step: the instructions that access shared memory are known
+/// from a few runs only.
+constexpr std::uint64_t schedules_for_one_with_all_steps = 8;
+
+/// Runs the program of `request` in a few schedules, in random order. The same program has the same profile, so that a
+/// replay has the steps of the exploration. What a schedule finds is ignored; the exploration finds it, too. Throws
+/// sim::image_error; also if a signal has ended a run.
+program_profile profile_of(sim::image_request request);
+
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate
