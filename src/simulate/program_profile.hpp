@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <txsync_backend/name.hpp>
+
 #include "sim/host/image.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {

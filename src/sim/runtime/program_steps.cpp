@@ -171,7 +171,9 @@ void enter_function(std::uintptr_t caller, std::uintptr_t code) noexcept {
 void leave_function(std::uintptr_t code) noexcept {
   if (state.current == nullptr || code < library_begin) return;
   thread_record& thread = *state.current;
-  if (thread.library_depth != 0 && --thread.library_depth == 0) thread.enters_library = false;
+  if (thread.library_depth == 0) return;
+  --thread.library_depth;
+  if (thread.library_depth == 0) thread.enters_library = false;
 }
 
 void write_shared_codes() noexcept {

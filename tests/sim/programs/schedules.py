@@ -273,6 +273,22 @@ class ExploredPrograms(programs.ByCommand):
                 self.assertIn(says, ran.stderr)
 
 
+class OfferedCalls(programs.ByCommand):
+    """Calls of the C library, in a C program."""
+
+    def test_each_works_or_fails_or_ends_the_run(self):
+        made = self.call(programs.BIN / "txsync-cc", "-g", programs.HERE / "offered.c", "-o", "program")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertRegex(made.stderr, r"^txsync: \S*offered.c: main uses pthread_cancel: a call ends the run: [^\n]*\n$")
+        ran = self.sim("--", "./program")
+        self.assertEqual(ran.returncode, 21, ran.stderr)
+        self.assertEqual(ran.stderr.splitlines()[:3],
+                         ["program: 1 text: No such file or directory", "program: 2 text", "program: the end"])
+        ran = self.sim("--", "./program", "x")
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn("the program calls pthread_cancel, which a simulated program cannot do", ran.stderr)
+
+
 if __name__ == "__main__":
     programs.BIN, programs.PLAIN_MODEL, programs.MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

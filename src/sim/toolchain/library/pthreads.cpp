@@ -50,6 +50,7 @@ void run(void* started) {
 [[noreturn]] void leave() {
   if (__pthread_unwind_buf_t* const cleanup = own->cleanup) {
     own->cleanup = before(cleanup);
+    // NOLINTNEXTLINE(bugprone-casting-through-void): so does the macro, for setjmp()
     std::longjmp(static_cast<__jmp_buf_tag*>(static_cast<void*>(cleanup->__cancel_jmp_buf)), 1);
   }
   if (own->detached) forget(own);
