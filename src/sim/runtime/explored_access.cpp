@@ -45,6 +45,21 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
   charge(thread, lines);
 }
 
+/// The step of an access that the order looks at, or that may be a fault of the program. A program's access may be none.
+[[gnu::noinline]] void step_with_a_look(thread_record& thread, byte_range what, bool write,
+                                        std::uintptr_t code) noexcept {
+  const atomic_access how = std::exchange(next_access_is, {});
+  if (state.follows_program && !is_step_of_program(thread, what.from, what.bytes, write, code, how.is_atomic)) {
+    pass_without_step();
+  } else {
+    thread.next_access = what;
+    thread.next_writes = write;
+    explored_step();
+    thread.next_access.bytes = 0;
+  }
+  if (state.follows_program) find_faults(thread, what.from, what.bytes, write, code, how);
+}
+
 }  // namespace
 
 template <bool write, bool may_wait>
@@ -52,16 +67,11 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t c
   thread_record& thread = *state.current;
   thread.last_code = code;
   if (state.oracle) oracle_settle();
-  const atomic_access how = std::exchange(next_access_is, {});
-  if (!state.follows_program || is_step_of_program(thread, address, bytes, write, code, how.is_atomic)) {
-    thread.next_access = {address, bytes};
-    thread.next_writes = write;
-    explored_step();
-    thread.next_access.bytes = 0;
+  if (__builtin_expect(state.looks_at_accesses, 0)) {
+    step_with_a_look(thread, {address, bytes}, write, code);
   } else {
-    pass_without_step();
+    explored_step();
   }
-  if (state.follows_program) find_faults(thread, address, bytes, write, code, how);
   if constexpr (write) {
     if (state.store_buffers) {
       if (may_wait && buffer_store(thread, address, bytes)) return;

@@ -113,6 +113,7 @@ void follow_program(bool learns, bool races_are_faults) noexcept {
   if (const char* path = std::getenv(option::shared_codes)) read_shared_codes(path);
   set_up_races(races_are_faults ? nullptr : mark_both);
   state.follows_program = true;
+  state.looks_at_accesses = true;
 }
 
 bool is_library_code(std::uintptr_t code) noexcept {

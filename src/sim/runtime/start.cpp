@@ -99,6 +99,7 @@ std::uint64_t read_options() noexcept {
       asked, [](const char* name, std::uint64_t& number) noexcept { number = number_option(name, number); });
   state.seed = asked.seed;
   state.scheduling = static_cast<schedule_order>(asked.order % schedule_orders);
+  state.looks_at_accesses = state.scheduling == schedule_order::partial_order;
   state.slack = cycles(asked.slack_cycles);
   state.oracle = asked.oracle != 0;
   state.uncharged_set_up = asked.uncharged_set_up != 0 && !state.oracle && !exploring();

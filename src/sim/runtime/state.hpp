@@ -118,10 +118,11 @@ struct runtime_state {
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
-  unsigned probes = 0;           ///< bits of `probe`
-  bool store_buffers = false;    ///< exploring with store_buffer.hpp
-  bool follows_program = false;  ///< exploring: the steps are those of program_steps.hpp
-  bool guards_pages = false;     ///< some page has ever been less than readable and writable
+  unsigned probes = 0;             ///< bits of `probe`
+  bool store_buffers = false;      ///< exploring with store_buffer.hpp
+  bool follows_program = false;    ///< exploring: the steps are those of program_steps.hpp
+  bool looks_at_accesses = false;  ///< exploring: likewise, or in an order that asks which accesses come next
+  bool guards_pages = false;       ///< some page has ever been less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;
