@@ -62,8 +62,8 @@ class explore_verb final : public verb {
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
     if (steps_) throw bad_input("--steps is for a program after --");
-    if (races_) throw bad_input("--races is for a program after --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
+    if (kind.races) throw bad_input("--races is for a program after --");
     const std::vector<simulate::exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
     simulate::begin_document(with.document, {{kind}, schedules, simulate::max_test_steps},
@@ -155,7 +155,7 @@ class explore_verb final : public verb {
       if (!order_) plan.kinds.push_back(checked_kind(order));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
-    simulate::begin_document(with.document, plan, simulate::ideal_machine());
+    simulate::begin_document(with.document, plan, simulate::machine_of_programs());
     const stop_on_signal guard;
     try {
       if (what.has_default_steps) what.max_steps = simulate::default_steps_of(what);

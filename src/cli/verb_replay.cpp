@@ -27,7 +27,7 @@ class replay_verb final : public verb {
   void define(CLI::App& app) override {
     argument(app, "KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
     text_option(app, "--steps", steps_, "N",
-                "Maximum steps of a program's schedule; a longer one is a livelock (default: 10000000)");
+                "Maximum steps of a program's schedule; a longer one is a livelock (default: 20 times its first run)");
     flag(app, "--all", all_, "Of a program's schedule, also show steps within the library (pthread_mutex_lock, ...)");
     footer(app,
            "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"

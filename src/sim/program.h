@@ -52,7 +52,7 @@ void txsync_sim_writes(void* address, size_t bytes);
 // ends the calling thread's attempt with cause `syscall` and does not return. Outside an attempt it charges a system
 // call of that name and may switch. The name is a string literal, for reports.
 void txsync_sim_system_call(const char* name);
-/* The same for what a simulated program cannot do at all; the audit refuses most of it at link time. Ends the
+/* The same for what a simulated program cannot do at all; most of it is named when the program is linked. Ends the
    simulation with a message that names the call. */
 void txsync_sim_unsupported(const char* name) __attribute__((noreturn));
 

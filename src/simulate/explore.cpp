@@ -23,7 +23,8 @@ using base::words;
 
 namespace {
 
-constexpr unsigned cores_of_tests = 8;
+constexpr std::uint32_t cores_of_tests = 8;
+constexpr std::uint32_t cores_of_programs = 128;
 
 struct order_name {
   const char* word;
@@ -61,20 +62,23 @@ sim::image_request request_on_ideal_machine() {
 
 }  // namespace
 
-sim::machine ideal_machine() {
+namespace {
+
+sim::machine ideal_machine(std::uint32_t cores) {
   try {
-    return sim::load_machine("ideal");
+    sim::machine made = sim::load_machine("ideal");
+    made.model.core_sockets = 1;
+    made.model.core_cores = cores;
+    return made;
   } catch (const sim::machine_error& error) {
     throw bad_input(error.what());
   }
 }
 
-sim::machine machine_of_tests() {
-  sim::machine made = ideal_machine();
-  made.model.core_sockets = 1;
-  made.model.core_cores = cores_of_tests;
-  return made;
-}
+}  // namespace
+
+sim::machine machine_of_programs() { return ideal_machine(cores_of_programs); }
+sim::machine machine_of_tests() { return ideal_machine(cores_of_tests); }
 
 std::vector<exploration_test> exploration_tests() {
   sim::image_request request;

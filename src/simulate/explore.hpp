@@ -15,9 +15,9 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
-/// The machine for schedules of programs: one without limits and interrupts. Throws bad_input.
-sim::machine ideal_machine();
-/// The machine for those of tests: the same with fewer cores.
+/// The machines for schedules of programs and of tests: one without limits and interrupts, with many cores or few. Each
+/// thread has a processor to itself, as long as there are enough. Throw bad_input.
+sim::machine machine_of_programs();
 sim::machine machine_of_tests();
 
 /// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
@@ -34,7 +34,7 @@ struct schedule_kind {
   /// Adds a mode by its name: "store-buffers", "races", or a probe. Throws bad_input.
   void add(const std::string& mode);
 };
-/// "random", "priorities", "delay-bounded" or "round-robin", and modes; throws bad_input.
+/// "random", "priorities", "delay-bounded", "partial-order" or "round-robin", and modes; throws bad_input.
 schedule_kind parse_kind(const std::string& text);
 
 struct exploration_test {

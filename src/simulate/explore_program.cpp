@@ -49,7 +49,7 @@ namespace {
 
 sim::image_request request_of(const program_exploration& what) {
   sim::image_request request;
-  request.model = ideal_machine().model;
+  request.model = machine_of_programs().model;
   request.path = what.path;
   request.arguments = {what.command.begin() + 1, what.command.end()};
   request.max_steps = what.max_steps;
@@ -67,10 +67,8 @@ std::uint64_t default_steps_of(const program_exploration& what) {
   request.order = sim::schedule_order::random;
   request.choices = 1;
   request.max_steps = max_of_run;
-  const sim::image_result seen = sim::run_image(request);
-  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
-  const std::uint64_t steps = seen.number(sim::number_record::steps);
-  return std::max(min_default_steps, steps < max_of_run ? times * steps : max_of_run);
+  const std::uint64_t steps = whole_run(request).number(sim::number_record::steps);
+  return std::max(min_default_steps, times * steps);
 }
 
 program_profile profile_of_program(const program_exploration& what) { return profile_of(request_of(what)); }
@@ -83,7 +81,8 @@ sim::image_request program_schedule(const program_exploration& what, const sched
   request.probes = kind.probes;
   request.finds_races = kind.races;
   request.seed = seed;
-  request.learns = seed % schedules_for_one_with_all_steps == 0;
+  constexpr std::uint64_t every = schedules_for_one_with_all_steps;
+  request.learns = seed % every == seed / every % every;  // each order's turn comes
   request.choices = request.learns ? profile.accesses : profile.choices;
   request.shared_codes = profile.shared_codes;
   return request;

@@ -17,29 +17,29 @@ constexpr std::uint64_t max_steps = 500'000;
 constexpr unsigned runs_of_long_program = 2;
 constexpr std::uint64_t min_choices = 2;
 
-sim::image_result run(const sim::image_request& request) {
-  sim::image_result seen = sim::run_image(request);
-  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
-  return seen;
-}
-
 /// The median of a few runs in random order. A run that deadlocks may have far more than the others.
 std::uint64_t choices_of(sim::image_request request, unsigned runs) {
   request.order = sim::schedule_order::random;
   std::vector<std::uint64_t> all;
   for (request.seed = 0; request.seed < runs; ++request.seed)
-    all.push_back(run(request).number(sim::number_record::choices));
+    all.push_back(whole_run(request).number(sim::number_record::choices));
   std::sort(all.begin(), all.end());
   return std::max(min_choices, all[all.size() / 2]);
 }
 
 }  // namespace
 
+sim::image_result whole_run(const sim::image_request& request) {
+  sim::image_result seen = sim::run_image(request);
+  if (is_cut_short(seen)) throw sim::image_error(complaint_of_schedule(seen, request.path));
+  return seen;
+}
+
 program_profile profile_of(sim::image_request request) {
   request.store_buffers = false;
   request.probes = 0;
   request.choices = 1;
-  request.max_steps = std::min(request.max_steps, max_steps);
+  request.max_steps = max_steps;  // whatever the user's is, so that a replay with another one is the same
   request.learns = true;
   std::set<std::uint64_t> codes;
   unsigned runs = learning_runs;
@@ -47,7 +47,7 @@ program_profile profile_of(sim::image_request request) {
     // By priorities, a thread often does all that it can before others go on; in random order it seldom does.
     const bool is_even = request.seed % 2 == 0;
     request.order = is_even ? sim::schedule_order::random : sim::schedule_order::priorities;
-    const sim::image_result seen = run(request);
+    const sim::image_result seen = whole_run(request);
     codes.insert(seen.shared_codes.begin(), seen.shared_codes.end());
     if (seen.number(sim::number_record::steps) >= max_steps) runs = runs_of_long_program;
   }

@@ -21,9 +21,12 @@ struct program_profile {
 /// from a few runs only.
 constexpr std::uint64_t schedules_for_one_with_all_steps = 8;
 
-/// Runs the program of `request` in a few schedules, in random order. The same program has the same profile, so that a
-/// replay has the steps of the exploration. What a schedule finds is ignored; the exploration finds it, too. Throws
-/// sim::image_error; also if a signal has ended a run.
+/// One run of a program. Throws sim::image_error; also if a signal has ended the run.
+sim::image_result whole_run(const sim::image_request& request);
+
+/// Runs the program of `request` in a few schedules, in random order and by priorities. The same program has the same
+/// profile, so that a replay has the steps of the exploration. What a schedule finds is ignored; the exploration finds
+/// it, too. Throws as whole_run() does.
 program_profile profile_of(sim::image_request request);
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::simulate

@@ -96,7 +96,7 @@ pid_t spawn(const image_request& request, int model, int shared_codes, int recor
   std::vector<std::string> environment = environment_of(request);
   base::spawned_files files;
   // Moved out of the way first, because the descriptors that the image gets may be these.
-  constexpr int aside = 100;
+  const int aside = 1 + std::max({model, shared_codes, records, messages});
   files.give(model, aside);
   files.give(records, aside + 1);
   if (shared_codes >= 0) files.give(shared_codes, aside + 2);

@@ -141,7 +141,8 @@ actor by_priority() noexcept {
 std::uint64_t drawn_priority() noexcept { return 2 * lowest_drawn + state.random.below(lowest_drawn); }
 
 bool races(const thread_record& a, const thread_record& b) noexcept {
-  return (a.next_writes || b.next_writes) && a.next_access.from < b.next_access.from + b.next_access.bytes &&
+  return (a.next_writes || b.next_writes) && a.next_access.bytes != 0 && b.next_access.bytes != 0 &&
+         a.next_access.from < b.next_access.from + b.next_access.bytes &&
          b.next_access.from < a.next_access.from + a.next_access.bytes;
 }
 
@@ -293,7 +294,10 @@ constinit unsigned steps_in_a_row = 0;
 
 }  // namespace
 
-thread_record* choose_explored() noexcept { return turn_after(choose_actor()); }
+thread_record* choose_explored() noexcept {
+  steps_in_a_row = 0;
+  return turn_after(choose_actor());
+}
 
 void step_to_chosen() noexcept {
   thread_record* next = turn_after(state.scheduling == schedule_order::random ? anyone() : choose_actor());
@@ -301,7 +305,7 @@ void step_to_chosen() noexcept {
     steps_in_a_row = 0;
     return switch_to(*next);
   }
-  if (!state.follows_program || ++steps_in_a_row < max_steps_in_a_row) return;
+  if (!state.follows_program || running_count < 2 || ++steps_in_a_row < max_steps_in_a_row) return;
   steps_in_a_row = 0;
   spun(*next);
 }

@@ -55,7 +55,7 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
     thread.next_access = what;
     thread.next_writes = write;
     explored_step();
-    thread.next_access.bytes = 0;
+    thread.next_access = {};
   }
   if (state.follows_program) find_faults(thread, what.from, what.bytes, write, code, how);
 }

@@ -229,12 +229,15 @@ void free_step(thread_record& thread, const void* block, std::uintptr_t code) no
   check_in_use(block);
   const std::size_t bytes = usable_bytes(address, heap_size_of(block));
   if (is_step_of_program(thread, address, bytes, true, code, false)) {
+    thread.next_access = {address, bytes};
+    thread.next_writes = true;
     explored_step();
+    thread.next_access = {};
     check_in_use(block);
   } else {
     pass_without_step();
   }
-  if (thread.tx.depth == 0) check_race(thread, address, bytes, true, code, {});
+  if (thread.tx.depth == 0 && !is_library_code(code)) check_race(thread, address, bytes, true, code, {});
 }
 
 void release(void* block, std::uintptr_t code) noexcept {

@@ -21,6 +21,8 @@ struct freed_block {
   call_chain calls = {};  ///< in replays alone: they take time
 };
 constexpr unsigned max_kept = 1024;
+constexpr std::size_t max_kept_bytes = std::size_t{64} << 10;  // of one of them
+constexpr std::size_t max_guarded_bytes = std::size_t{1} << 20;
 constinit freed_block kept[max_kept] = {};
 constinit unsigned kept_count = 0;  // ever; the newest is before kept[kept_count % max_kept]
 
@@ -65,15 +67,17 @@ void add_calls(line_text& line, const call_chain& calls) noexcept {
 }  // namespace
 
 void guard_block(std::uintptr_t block, std::size_t bytes, std::size_t whole) noexcept {
+  forget_accesses(block, whole);
+  if (whole > max_guarded_bytes) return;
   for (std::size_t at = 0; at < whole; at += granule_bytes) {
     usable here = usable::beyond_block;
     if (at < bytes) here = static_cast<usable>(std::min<std::size_t>(bytes - at, granule_bytes));
     granule_at(block + at) = granule_of(here);
   }
-  forget_accesses(block, whole);
 }
 
 std::size_t usable_bytes(std::uintptr_t block, std::size_t whole) noexcept {
+  if (whole > max_guarded_bytes) return whole;
   std::size_t bytes = 0;
   for (std::size_t at = 0; at < whole; at += granule_bytes) {
     const usable here = granule_at(block + at).bytes;
@@ -84,8 +88,10 @@ std::size_t usable_bytes(std::uintptr_t block, std::size_t whole) noexcept {
 }
 
 void* keep_freed(void* block, std::size_t whole) noexcept {
+  if (whole > max_guarded_bytes) return block;
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   for (std::size_t at = 0; at < whole; at += granule_bytes) granule_at(address + at) = granule_of(usable::freed);
+  if (whole > max_kept_bytes) return block;
   freed_block& place = kept[kept_count++ % max_kept];
   void* const oldest = reinterpret_cast<void*>(place.block);
   place = {.block = address};

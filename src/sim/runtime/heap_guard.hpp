@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // While a program is explored: memory of its heap that it may not touch. A block has guard_bytes behind it, and freed
-// blocks are handed out again as late as possible.
+// blocks are handed out again late. Neither holds for large blocks, which would take too much memory and time.
 #pragma once
 
 #include <cstddef>

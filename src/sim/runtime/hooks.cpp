@@ -41,7 +41,7 @@ void orders_misses() noexcept {
 
 /// The next access is an atomic one.
 void is_atomic(atomic_kind kind, int order) noexcept {
-  if (state.follows_program) next_access_is = {true, kind, order};
+  if (state.follows_program && state.charged != nullptr) next_access_is = {true, kind, order};
 }
 
 /// A read-modify-write: one access that writes.
@@ -261,6 +261,7 @@ void txsync_sim_prefetch(const void* address, int for_write) {
   prefetch(*state.current, state.lines.line_of(at), for_write != 0);
 }
 void txsync_sim_fence(void) {
+  if (state.follows_program) fence_orders(sequentially_consistent);
   fence();
   // A loop of fences is a wait, in which interrupts and other threads must get their turn. Exploration chooses at
   // accesses.

@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "heap.hpp"
 #include "pages.hpp"
+#include "races.hpp"
 
 using namespace txsync::sim;
 
@@ -70,6 +71,7 @@ void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   forget_pages(at, bytes);
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
+  if (state.follows_program) forget_accesses(at, whole_pages(bytes));
   if (put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0)) give_to_arena(at, whole_pages(bytes));
 }
 
@@ -91,6 +93,7 @@ void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int
   if (replaces) shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   if ((file != -1 || replaces) && !put_there(at, bytes, prot, flags, file, offset)) return MAP_FAILED;
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
+  if (state.follows_program) forget_accesses(at, whole_pages(bytes));
   forget_pages(at, bytes);
   set_rights(at, whole_pages(bytes), rights_of(prot));
   return reinterpret_cast<void*>(at);

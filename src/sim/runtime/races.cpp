@@ -8,6 +8,12 @@
 #include "granules.hpp"
 #include "state.hpp"
 
+// The standard streams. Threads may use them without synchronization (C++20, [iostream.objects.overview]).
+extern "C" [[gnu::weak]] char _ZSt3cin[];
+extern "C" [[gnu::weak]] char _ZSt4cout[];
+extern "C" [[gnu::weak]] char _ZSt4cerr[];
+extern "C" [[gnu::weak]] char _ZSt4clog[];
+
 namespace txsync::sim {
 
 constinit atomic_access next_access_is{};
@@ -66,14 +72,16 @@ void join(clocks& into, const clocks& from) noexcept {
 }
 thread_clocks& clocks_of(const thread_record& thread) noexcept { return of_thread[thread.id]; }
 
-/// Null if there are too many; then no races are looked for any more.
-location* location_of(std::uintptr_t address) noexcept {
+/// Null if there is none and it is not to be made. Null, too, if there are too many: then no races are looked for any
+/// more.
+location* location_of(std::uintptr_t address, bool make) noexcept {
   address -= address % granule_bytes;
   std::size_t at = address / granule_bytes * 0x9E3779B97F4A7C15u >> 49;
   for (;; at = (at + 1) % max_locations) {
     if (locations[at].address == address) return &locations[at];
     if (locations[at].address == 0) break;
   }
+  if (!make) return nullptr;
   if (++location_count > max_locations / 2) {
     off = true;
     return nullptr;
@@ -82,9 +90,10 @@ location* location_of(std::uintptr_t address) noexcept {
   return &locations[at];
 }
 
-void hand_over(thread_clocks& mine, unsigned id, location& at, atomic_kind kind, int order) noexcept {
+/// A store, too, adds to what the atomic has: another one may be in the same granule. With store buffers, the store may
+/// still wait.
+void hand_over(thread_clocks& mine, unsigned id, location& at, int order) noexcept {
   const clocks& given = releases(order) ? mine.now : mine.released;
-  if (kind == atomic_kind::store) std::fill_n(at.handed_over, used(), clock{0});
   join(at.handed_over, given);
   if (releases(order)) ++mine.now[id];
 }
@@ -93,6 +102,14 @@ std::uint8_t bytes_in(std::uintptr_t granule, std::uintptr_t address, std::size_
   const std::uintptr_t from = std::max(granule, address) - granule;
   const std::uintptr_t to = std::min(granule + granule_bytes, address + bytes) - granule;
   return static_cast<std::uint8_t>((1u << to) - (1u << from));
+}
+
+bool is_standard_stream(std::uintptr_t address) noexcept {
+  constexpr std::size_t max_bytes = 288;  // of an istream, and somewhat more
+  for (const char* const one : {_ZSt3cin, _ZSt4cout, _ZSt4cerr, _ZSt4clog}) {
+    if (one != nullptr && address - reinterpret_cast<std::uintptr_t>(one) < max_bytes) return true;
+  }
+  return false;
 }
 
 [[noreturn]] void refuse(const last_access& other, bool write, std::size_t bytes, std::uintptr_t code) noexcept {
@@ -169,12 +186,14 @@ void fence_orders(int order) noexcept {
 void synchronize(const thread_record& thread, std::uintptr_t address, const atomic_access& how) noexcept {
   if (state.thread_count > max_clocks || state.attempts != 0) off = true;
   if (off || !how.is_atomic) return;
-  location* const at = location_of(address);
-  if (at == nullptr) return;
   const int order = how.order & order_bits;
   thread_clocks& mine = clocks_of(thread);
+  const bool hands_over = how.kind != atomic_kind::load && (releases(order) || mine.released[thread.id] != 0) &&
+                          state.unjoined_threads != 0;
+  location* const at = location_of(address, hands_over);
+  if (at == nullptr) return;
   if (how.kind != atomic_kind::store) join(acquires(order) ? mine.now : mine.seen, at->handed_over);
-  if (how.kind != atomic_kind::load) hand_over(mine, thread.id, *at, how.kind, order);
+  if (how.kind != atomic_kind::load) hand_over(mine, thread.id, *at, order);
 }
 
 void check_race(const thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write, std::uintptr_t code,
@@ -182,7 +201,7 @@ void check_race(const thread_record& thread, std::uintptr_t address, std::size_t
   if (off || address + bytes > program_end) return;
   const clock now = thread.id < max_clocks ? clocks_of(thread).now[thread.id] : 0;
   synchronize(thread, address, how);
-  if (off || state.unjoined_threads == 0) return;
+  if (off || state.unjoined_threads == 0 || is_standard_stream(address)) return;
   for (std::uintptr_t at = address; at < address + bytes; at = after_granule(at)) {
     const std::uintptr_t granule = at - at % granule_bytes;
     check_granule(thread, first_access[granule / granule_bytes],

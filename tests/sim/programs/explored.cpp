@@ -205,7 +205,7 @@ int data_race() {
 /// The same, rightly: by an atomic, by fences, by a lock, by a join.
 int no_race() {
   static int numbers[4];
-  static std::atomic<bool> is_there[2];
+  static std::atomic<bool> is_there[3];  // close together, and two threads store
   std::thread other([] {
     numbers[0] = 1;
     is_there[0].store(true, std::memory_order_release);
@@ -216,6 +216,7 @@ int no_race() {
     ++numbers[2];
   });
   numbers[3] = 1;
+  is_there[2].store(true, std::memory_order_release);
   if (is_there[0].load(std::memory_order_acquire)) ++numbers[0];
   if (is_there[1].load(std::memory_order_relaxed)) {
     std::atomic_thread_fence(std::memory_order_acquire);

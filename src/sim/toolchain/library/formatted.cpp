@@ -39,7 +39,7 @@ void reads_arguments(const char* format, va_list given) {
   const std::size_t count = std::min<std::size_t>(parse_printf_format(format, 64, types), 64);
   va_list arguments;
   va_copy(arguments, given);
-  const bool bounded = std::strstr(format, ".*") != nullptr;
+  const bool bounded = std::strchr(format, '.') != nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     if ((types[i] & ~PA_FLAG_MASK) == PA_STRING) {
       const char* text = va_arg(arguments, const char*);
