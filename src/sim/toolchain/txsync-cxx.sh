@@ -8,7 +8,7 @@ set -uo pipefail
 self=$(basename "$0")
 here=$(dirname "$(readlink -f "$0")")
 parts=$here/../lib/txsync
-[[ -e $parts/symbols.map ]] || { echo "$self: $parts/symbols.map is missing: this is no complete txsync" >&2; exit 1; }
+[[ -e $parts/symbols.map ]] || { echo "$self: $parts/symbols.map is missing: this is no complete txsync; in a checkout, ./dev build builds the rest" >&2; exit 1; }
 
 die() { echo "$self: $*" >&2; exit 1; }
 refuse() { echo "$self: $1 is not for a simulated program: $2" >&2; exit 2; }
@@ -148,7 +148,7 @@ link() {
     ours=("$runtime")
     for found in "$parts"/libtxsync-sim-*.a; do [[ $found == */libtxsync-sim-runtime.a ]] || ours+=("$found"); done
   elif [[ ! -e $parts/libtxsync-sim-runtime.a ]]; then
-    die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime"
+    die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime; in a checkout, ./dev build builds it"
   fi
   local audited=()
   for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"} ${floors[@]+"${floors[@]}"}; do
