@@ -165,6 +165,9 @@ class explore_verb final : public verb {
       print_result(with.table, result);
       if (result.schedules != 0) simulate::add_to_document(with.document, result);
       with.document.interrupted = stop_on_signal::asked();
+      if (plan.kinds.front().races && result.races_unseen != 0)
+        base::print(stderr, "txsync explore: in {} schedules, races were looked for only until there was {}\n",
+                    result.races_unseen, "an attempt, a 129th thread, or no memory for more accesses");
       if (!result.right) return failed;
       if (!with.document.interrupted) return ok;
       const std::string where = symbols::with_places(symbols::module_symbols(what.path), result.ended_in);

@@ -47,6 +47,8 @@ void txsync_sim_at_end(void);
 void txsync_sim_step(void);
 void txsync_sim_reads(const void* address, size_t bytes);
 void txsync_sim_writes(void* address, size_t bytes);
+// The next of the two is for an atomic object, in this order of C++. `what`: 0 a load, 1 a store, 2 both in one step.
+void txsync_sim_next_is_atomic(int what, int order);
 
 // ---- Called before something that cannot be undone (system calls, stdio, locale, registration of exit functions). It
 // ends the calling thread's attempt with cause `syscall` and does not return. Outside an attempt it charges a system

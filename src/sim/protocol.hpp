@@ -114,13 +114,14 @@ struct number_options {
 
 /// Their names.
 namespace number_record {
-inline constexpr char time_cycles[] = "time_cycles";  ///< virtual time at the end
-inline constexpr char threads[] = "threads";          ///< how many were ever there at once
-inline constexpr char switches[] = "switches";        ///< between threads
-inline constexpr char slow_accesses[] = "visits";     ///< accesses that the filter of the thread did not answer
-inline constexpr char accesses[] = "accesses";        ///< all
-inline constexpr char choices[] = "choices";          ///< that the last schedule had; in exploring orders
-inline constexpr char steps[] = "steps";              ///< all; in exploring orders
+inline constexpr char time_cycles[] = "time_cycles";    ///< virtual time at the end
+inline constexpr char threads[] = "threads";            ///< how many were ever there at once
+inline constexpr char switches[] = "switches";          ///< between threads
+inline constexpr char slow_accesses[] = "visits";       ///< accesses that the filter of the thread did not answer
+inline constexpr char accesses[] = "accesses";          ///< all
+inline constexpr char choices[] = "choices";            ///< that the last schedule had; in exploring orders
+inline constexpr char steps[] = "steps";                ///< all; in exploring orders
+inline constexpr char races_unseen[] = "races_unseen";  ///< 1: at some time, races were no longer looked for
 inline constexpr char end_hash[] = "end_hash";
 inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";

@@ -84,9 +84,10 @@ struct exploration_result {
   bool right = true;           ///< the result is the expected one
   std::string complaint = {};  ///< if it is failing
   schedule_key key;
-  std::string again = {};     ///< the command that repeats the schedule that failed
-  std::string error = {};     ///< why it could not be explored; then the rest has no meaning
-  std::string ended_in = {};  ///< where a schedule was when a signal ended the exploration
+  std::string again = {};          ///< the command that repeats the schedule that failed
+  std::string error = {};          ///< why it could not be explored; then the rest has no meaning
+  std::string ended_in = {};       ///< where a schedule was when a signal ended the exploration
+  std::uint64_t races_unseen = 0;  ///< schedules in which, at some time, races were no longer looked for
 };
 
 /// How schedules are made, and how many of each test at most.

@@ -117,6 +117,7 @@ class schedules_at_once {
   /// The number of the first that failed. It has no meaning if complaint() is empty.
   std::uint64_t failing() const { return until_; }
   const std::string& complaint() const { return complaint_; }
+  std::uint64_t races_unseen() const { return races_unseen_; }
   /// Where a schedule was that a signal has ended.
   const std::string& ended_in() const { return ended_in_; }
 
@@ -130,6 +131,7 @@ class schedules_at_once {
         const std::string complaint = complaint_of_schedule(seen, what_.path);
         if (is_cut_short(seen)) throw sim::image_error(complaint);
         ++ran_;
+        races_unseen_ += seen.number(sim::number_record::races_unseen);
         const std::lock_guard guard(end_);
         if (complaint.empty() || mine >= until_) continue;
         until_ = mine;
@@ -156,6 +158,7 @@ class schedules_at_once {
   std::uint64_t seed_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> ran_{0};
+  std::atomic<std::uint64_t> races_unseen_{0};
   std::mutex end_;  ///< guards what follows, for writing
   std::atomic<std::uint64_t> until_;
   std::string complaint_;
@@ -174,6 +177,7 @@ exploration_result explore_program(const program_exploration& what, const explor
   result.schedules = all.ran();
   result.complaint = all.complaint();
   result.ended_in = all.ended_in();
+  result.races_unseen = all.races_unseen();
   result.failing = !result.complaint.empty();
   result.right = !result.failing;
   if (result.failing) {

@@ -243,7 +243,9 @@ void begin_only_schedule(std::uint64_t expected) noexcept {
 void write_exploration() noexcept {
   write_record(number_record::choices, choices);
   write_record(number_record::steps, state.steps);
-  if (state.follows_program) write_shared_codes();
+  if (!state.follows_program) return;
+  write_shared_codes();
+  if (!finds_races()) write_record(number_record::races_unseen, 1);
 }
 
 void expect_such_schedules() noexcept {

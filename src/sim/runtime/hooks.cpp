@@ -235,6 +235,8 @@ void txsync_sim_step(void) {
 void txsync_sim_reads(const void* address, std::size_t bytes) { library_access<false>(address, bytes); }
 void txsync_sim_writes(void* address, std::size_t bytes) { library_access<true>(address, bytes); }
 
+void txsync_sim_next_is_atomic(int what, int order) { is_atomic(static_cast<atomic_kind>(what), order); }
+
 // ---- what assertions look at (runtime.h)
 
 int txsync_sim_look_unseen(void) {

@@ -147,8 +147,10 @@ void find_faults(thread_record& thread, std::uintptr_t address, std::size_t byte
 }
 
 void touches_for_program(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
-  find_faults(thread, address, bytes, write, thread.library_depth == 0 ? 0 : library_begin, {});
-  if (thread.library_depth == 0 && !finds_races()) touch_all(thread, address, bytes, write, thread.last_code);
+  const atomic_access how = std::exchange(next_access_is, {});
+  find_faults(thread, address, bytes, write, thread.library_depth == 0 ? 0 : library_begin, how);
+  if (thread.library_depth == 0 && (how.is_atomic || !finds_races()))
+    touch_all(thread, address, bytes, write, thread.last_code);
 }
 
 void pass_without_step() noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults that some orders of execution show, by name: what txsync explore -- PROGRAM has to find.
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
@@ -205,8 +206,10 @@ int data_race() {
 /// The same, rightly: by an atomic, by fences, by a lock, by a join.
 int no_race() {
   static int numbers[4];
-  static std::atomic<bool> is_there[3];  // close together, and two threads store
+  static std::atomic<std::array<long, 3>> wide;  // of a size that no instruction has
+  static std::atomic<bool> is_there[3];          // close together, and two threads store
   std::thread other([] {
+    wide.store({1, 2, 3}, std::memory_order_relaxed);
     numbers[0] = 1;
     is_there[0].store(true, std::memory_order_release);
     numbers[1] = 1;
@@ -215,6 +218,7 @@ int no_race() {
     const std::lock_guard guard(first);
     ++numbers[2];
   });
+  if (const auto seen = wide.load(std::memory_order_relaxed); seen[2] != 0 && seen[2] != 3) return 2;
   numbers[3] = 1;
   is_there[2].store(true, std::memory_order_release);
   if (is_there[0].load(std::memory_order_acquire)) ++numbers[0];

@@ -122,6 +122,7 @@ ATOMIC(64, std::uint64_t)
 void txsync_sim_step(void) { add("step "); }
 void txsync_sim_reads(const void* p, std::size_t n) { access("r", p, n); }
 void txsync_sim_writes(void* p, std::size_t n) { access("w", p, n); }
+void txsync_sim_next_is_atomic(int, int) {}
 void txsync_sim_system_call(const char* name) { add("call:%s ", name); }
 void txsync_sim_unsupported(const char* name) {
   std::fprintf(stderr, "unsupported: %s\n", name);

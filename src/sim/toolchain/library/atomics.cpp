@@ -4,23 +4,34 @@
 
 using namespace txsync::sim::library;
 
+namespace {
+
+constexpr int load = 0;
+constexpr int store = 1;
+constexpr int modify = 2;
+
+}  // namespace
+
 extern "C" {
 
-void txsync_sim___atomic_load(std::size_t size, const void* from, void* to, int) {
+void txsync_sim___atomic_load(std::size_t size, const void* from, void* to, int order) {
   step();
+  txsync_sim_next_is_atomic(load, order);
   reads(from, size);
   writes(to, size);
   std::memcpy(to, from, size);
 }
-void txsync_sim___atomic_store(std::size_t size, void* to, const void* from, int) {
+void txsync_sim___atomic_store(std::size_t size, void* to, const void* from, int order) {
   step();
   reads(from, size);
+  txsync_sim_next_is_atomic(store, order);
   writes(to, size);
   std::memcpy(to, from, size);
 }
-void txsync_sim___atomic_exchange(std::size_t size, void* at, const void* from, void* old, int) {
+void txsync_sim___atomic_exchange(std::size_t size, void* at, const void* from, void* old, int order) {
   step();
   reads(from, size);
+  txsync_sim_next_is_atomic(modify, order);
   writes(at, size);
   writes(old, size);
   // `old` may be the same memory as `from`.
@@ -30,11 +41,13 @@ void txsync_sim___atomic_exchange(std::size_t size, void* at, const void* from, 
     static_cast<char*>(at)[i] = fresh;
   }
 }
-bool txsync_sim___atomic_compare_exchange(std::size_t size, void* at, void* expected, const void* wanted, int, int) {
+bool txsync_sim___atomic_compare_exchange(std::size_t size, void* at, void* expected, const void* wanted, int order,
+                                          int order_of_failure) {
   step();
   reads(wanted, size);
   const bool equal = std::memcmp(at, expected, size) == 0;
   reads(expected, size);
+  txsync_sim_next_is_atomic(equal ? modify : load, equal ? order : order_of_failure);
   if (equal) {
     writes(at, size);
     std::memcpy(at, wanted, size);
