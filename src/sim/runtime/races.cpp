@@ -175,7 +175,7 @@ void set_up_races(void (*when_found)(std::uintptr_t code, std::uintptr_t other) 
 bool finds_races() noexcept { return !off; }
 
 void fence_orders(int order) noexcept {
-  if (off || state.current == nullptr) return;
+  if (off || state.current == nullptr || state.current->id >= max_clocks) return;
   thread_clocks& mine = clocks_of(*state.current);
   if (acquires(order)) join(mine.now, mine.seen);
   if (!releases(order)) return;
