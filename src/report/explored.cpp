@@ -111,7 +111,8 @@ std::string order_words(const std::string& order) {
   if (order == "priorities") return "threads have drawn priorities, two of which change at drawn accesses";
   if (order == "delay-bounded")
     return "a thread goes on until it waits; three times, drawn, the next one is passed over";
-  if (order == "partial-order") return "the next access of each thread has a drawn priority; those that race draw again";
+  if (order == "partial-order")
+    return "the next access of each thread has a drawn priority; those that race draw again";
   if (order == "round-robin") return "threads take turns";
   return {};
 }
