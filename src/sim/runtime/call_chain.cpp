@@ -179,22 +179,6 @@ unsigned first_frame_to_name(const call_chain& chain) noexcept {
   return first;
 }
 
-void add_chain(line_text& line, const call_chain& chain) noexcept {
-  if (chain.count == 0) line << "code that no function of the program is known to have called";
-  const unsigned first = first_frame_to_name(chain);
-  for (unsigned i = first; i < chain.count; ++i) {
-    if (i != first) line << " < ";
-    const char* name = has_record_file() ? nullptr : name_of_frame(chain.codes[i]);
-    if (has_record_file()) {  // the reader adds its name and line
-      (line << "code at ").hexadecimal(chain.codes[i]);
-    } else if (name != nullptr) {
-      add_name(line, name);
-    } else {
-      line.hexadecimal(chain.codes[i] - 1);
-    }
-  }
-}
-
 /// Stack space that the unwinder needs.
 constexpr std::size_t room_to_look = std::size_t{32} << 10;
 
@@ -230,9 +214,25 @@ call_chain calls_of(thread_record& thread) noexcept {
   return seen_there;
 }
 
-void add_call_chain(line_text& line) noexcept { add_chain(line, walk()); }
+void add_call_chain(line_text& line, const call_chain& chain) noexcept {
+  if (chain.count == 0) line << "code that no function of the program is known to have called";
+  const unsigned first = first_frame_to_name(chain);
+  for (unsigned i = first; i < chain.count; ++i) {
+    if (i != first) line << " < ";
+    const char* name = has_record_file() ? nullptr : name_of_frame(chain.codes[i]);
+    if (has_record_file()) {  // the reader adds its name and line
+      (line << "code at ").hexadecimal(chain.codes[i]);
+    } else if (name != nullptr) {
+      add_name(line, name);
+    } else {
+      line.hexadecimal(chain.codes[i] - 1);
+    }
+  }
+}
 
-void add_call_chain_of(line_text& line, thread_record& thread) noexcept { add_chain(line, calls_of(thread)); }
+void add_call_chain(line_text& line) noexcept { add_call_chain(line, walk()); }
+
+void add_call_chain_of(line_text& line, thread_record& thread) noexcept { add_call_chain(line, calls_of(thread)); }
 
 void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) noexcept {
   const thread_record* here = state.current;

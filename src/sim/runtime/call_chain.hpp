@@ -19,6 +19,8 @@ call_chain calls_of(thread_record& thread) noexcept;
 /// "f < g < main": the functions that the caller is in, from the innermost of the program outwards. Addresses if the
 /// image has no symbols.
 void add_call_chain(line_text& line) noexcept;
+/// The same for calls that were kept.
+void add_call_chain(line_text& line, const call_chain& chain) noexcept;
 
 /// The same for a thread that is not running and will not run again.
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept;

@@ -42,6 +42,14 @@ inline void explored_step() noexcept {
   step_to_chosen();
 }
 
+/// The same for an access that orders may ask for. Does not return if the access is in an attempt that is aborted before.
+inline void explored_step_at(thread_record& thread, const byte_range& access, bool write) noexcept {
+  thread.next_access = access;
+  thread.next_writes = write;
+  explored_step();
+  thread.next_access = {};
+}
+
 /// Returns the running thread or another one that can run; null if none can. Before that, stores may leave store
 /// buffers and deadlines may come. Does not return if a store ends the running thread's attempt.
 thread_record* choose_explored() noexcept;

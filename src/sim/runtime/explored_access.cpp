@@ -52,10 +52,7 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
   if (state.follows_program && !is_step_of_program(thread, what.from, what.bytes, write, code, how.is_atomic)) {
     pass_without_step();
   } else {
-    thread.next_access = what;
-    thread.next_writes = write;
-    explored_step();
-    thread.next_access = {};
+    explored_step_at(thread, what, write);
   }
   if (state.follows_program) find_faults(thread, what.from, what.bytes, write, code, how);
 }

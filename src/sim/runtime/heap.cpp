@@ -229,10 +229,7 @@ void free_step(thread_record& thread, const void* block, std::uintptr_t code) no
   check_in_use(block);
   const std::size_t bytes = usable_bytes(address, heap_size_of(block));
   if (is_step_of_program(thread, address, bytes, true, code, false)) {
-    thread.next_access = {address, bytes};
-    thread.next_writes = true;
-    explored_step();
-    thread.next_access = {};
+    explored_step_at(thread, {address, bytes}, true);
     check_in_use(block);
   } else {
     pass_without_step();

@@ -40,15 +40,6 @@ freed_block* find_freed(std::uintptr_t block) noexcept {
   return nullptr;
 }
 
-void add_calls(line_text& line, const call_chain& calls) noexcept {
-  bool first = true;
-  for (const std::uint64_t code : calls) {
-    line << (first ? " in code at " : " < code at ");
-    line.hexadecimal(code);
-    first = false;
-  }
-}
-
 [[noreturn]] void refuse(std::uintptr_t address, std::size_t bytes, bool write, bool is_freed) noexcept {
   const heap_block block = heap_block_at(address);
   line_text line;
@@ -120,7 +111,9 @@ void add_end_of_block(line_text& line, std::uintptr_t block) noexcept {
   const freed_block* freed = find_freed(block);
   if (freed == nullptr) return;
   (line << ", freed by thread " << freed->thread << ", code at ").hexadecimal(freed->code);
-  add_calls(line, freed->calls);
+  if (freed->calls.count == 0) return;
+  line << " in ";
+  add_call_chain(line, freed->calls);
 }
 
 }  // namespace txsync::sim

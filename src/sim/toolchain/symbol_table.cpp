@@ -23,12 +23,22 @@ symbol_rule section_rule(const std::string& line, const std::string& place) {
 // They are weak: a program may have a function of such a name. Over the call, a thunk keeps every register that carries an argument (rax: the number of vector arguments). It leaves the
 // stack's arguments where they are.
 constexpr std::string_view thunk_macro = R"(# Generated from symbols.txt.
-.macro thunk name, text
+.macro begin name
 .weak txsync_sim_\name
 .type txsync_sim_\name, @function
 .section .text.txsync_sim_\name, "ax", @progbits
 txsync_sim_\name:
   .cfi_startproc
+.endm
+.macro end name, text
+  .cfi_endproc
+.size txsync_sim_\name, . - txsync_sim_\name
+.section .rodata.txsync_sim_\name, "a", @progbits
+\text: .string "\name"
+.endm
+
+.macro thunk name, text
+  begin \name
   sub $0xb8, %rsp
   .cfi_adjust_cfa_offset 0xb8
   mov %rdi, 0x80(%rsp)
@@ -56,26 +66,16 @@ txsync_sim_\name:
   add $0xb8, %rsp
   .cfi_adjust_cfa_offset -0xb8
   jmp \name
-  .cfi_endproc
-.size txsync_sim_\name, . - txsync_sim_\name
-.section .rodata.txsync_sim_\name, "a", @progbits
-\text: .string "\name"
+  end \name, \text
 .endm
 
 .macro ends name, text
-.weak txsync_sim_\name
-.type txsync_sim_\name, @function
-.section .text.txsync_sim_\name, "ax", @progbits
-txsync_sim_\name:
-  .cfi_startproc
+  begin \name
   sub $8, %rsp
   .cfi_adjust_cfa_offset 8
   lea \text(%rip), %rdi
   call txsync_sim_unsupported
-  .cfi_endproc
-.size txsync_sim_\name, . - txsync_sim_\name
-.section .rodata.txsync_sim_\name, "a", @progbits
-\text: .string "\name"
+  end \name, \text
 .endm
 .section .note.GNU-stack, "", @progbits
 )";
