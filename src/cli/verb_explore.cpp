@@ -36,9 +36,10 @@ class explore_verb final : public verb {
     text_option(app, "--schedules", schedules_, "N",
                 "Schedules per test (default: 100000) or of a program (default: 1000)");
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each further schedule adds 1 (default: 1)");
-    text_option(app, "--order", order_, "ORDER",
-                "random (default of tests), priorities, delay-bounded, partial-order (default of a program: these four "
-                "in turn), round-robin");
+    text_option(
+        app, "--order", order_, "ORDER",
+        "random (default of tests), priorities, delay-bounded, partial-order, uniform-walk (default of a program: "
+        "these five in turn), round-robin");
     flag(app, "--store-buffers", store_buffers_, "Stores wait in store buffers, as on x86");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
@@ -150,9 +151,8 @@ class explore_verb final : public verb {
     what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::min_default_steps);
     simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
                                     .steps = what.max_steps};
-    // Each order finds faults that the others seldom find.
-    for (const char* order : {"random", "priorities", "delay-bounded", "partial-order"}) {
-      if (!order_) plan.kinds.push_back(checked_kind(order));
+    for (const sim::schedule_order order : sim::orders_of_programs) {
+      if (!order_) plan.kinds.push_back(checked_kind(sim::name_of(order)));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
     simulate::begin_document(with.document, plan, simulate::machine_of_programs());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync replay KEY [-- PROGRAM]: repeats one schedule, with every step.
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "base/bad_input.hpp"
@@ -29,6 +31,7 @@ class replay_verb final : public verb {
     text_option(app, "--steps", steps_, "N",
                 "Maximum steps of a program's schedule; a longer one is a livelock (default: 20 times its first run)");
     flag(app, "--all", all_, "Of a program's schedule, also show steps within the library (pthread_mutex_lock, ...)");
+    flag(app, "--gdb", gdb_, "Of a program: run the schedule in gdb, up to the place where it fails");
     footer(app,
            "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"
            "Successive steps of one thread at one source line are one line. Exit status 1: the schedule failed again.");
@@ -40,18 +43,23 @@ class replay_verb final : public verb {
     const simulate::schedule_key key = simulate::parse_key(key_);
     with.document.seed = key.seed;
     const bool is_program = !with.program.empty();
-    if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program after --");
+    if ((steps_ || all_ || gdb_) && !is_program) throw bad_input("--steps, --all and --gdb are for a program after --");
     if (!is_program) simulate::check_test(key);
     sim::image_request request;
     sim::image_result seen;
     try {
-      request = is_program ? program_request_of(key, with.program) : simulate::exploration_request(key, 1);
+      const std::uint64_t steps = number_of("--steps", steps_, 1, simulate::max_program_steps, 0);
+      request =
+          is_program ? simulate::repeated_schedule(key, with.program, steps) : simulate::exploration_request(key, 1);
+      if (gdb_) sim::debug_image(request);
       request.traces = true;
       seen = sim::run_image(request);
+      simulate::check_that_it_ran(seen, request);
     } catch (const sim::image_error& error) {
       throw bad_input(error.what());
     }
     simulate::print_interleaving(with.table, request.path, seen, is_program && !all_);
+    if (request.captures_output) base::print(with.table, "\n{}", std::exchange(seen.messages, ""));
     if (seen.status == 0 && seen.signal == 0) {
       std::fputs("\nnothing was wrong\n", with.table);
       return ok;
@@ -63,19 +71,10 @@ class replay_verb final : public verb {
   }
 
  private:
-  sim::image_request program_request_of(const simulate::schedule_key& key, const words& command) const {
-    simulate::program_exploration what = simulate::program_to_explore(command);
-    if (key.test != what.name)
-      throw bad_input(fmt::format("the key belongs to {}, but the program is {}", key.test, what.name));
-    what.has_default_steps = !steps_;
-    what.max_steps =
-        steps_ ? number_of("--steps", steps_, 1, simulate::max_program_steps, 1) : simulate::default_steps_of(what);
-    return simulate::program_schedule(what, key.kind, key.seed, simulate::profile_of_program(what));
-  }
-
   std::string key_;
   std::optional<std::string> steps_;
   bool all_ = false;
+  bool gdb_ = false;
 };
 
 }  // namespace

@@ -113,6 +113,8 @@ std::string order_words(const std::string& order) {
     return "a thread goes on until it waits; three times, drawn, the next one is passed over";
   if (order == "partial-order")
     return "the next access of each thread has a drawn priority; those that race draw again";
+  if (order == "uniform-walk")
+    return "all orders of the accesses to one word, which is drawn, are equally likely as far as counts tell";
   if (order == "round-robin") return "threads take turns";
   return {};
 }

@@ -68,6 +68,12 @@ unsigned txsync_sim_program_cpus(void);
 uintptr_t txsync_sim_first_thread(void);
 void txsync_sim_thread_exit(void) __attribute__((noreturn));
 
+// ---- pthread's locks, for the message on a deadlock: the calling thread will wait for a lock (null: for none), has it,
+// has given it up.
+void txsync_sim_lock_asked(const void* lock);
+void txsync_sim_lock_taken(const void* lock, int shared);
+void txsync_sim_lock_released(const void* lock);
+
 // ---- The end of the program, from any thread. atexit functions run on that thread. quick: none of them runs. abort:
 // the simulation ends with its report and the simulated stack.
 void txsync_sim_exit(int status) __attribute__((noreturn));

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "schedules.hpp"
+
 namespace txsync::sim {
 
 // ---- the process
@@ -30,22 +32,12 @@ inline constexpr std::uint32_t machine_interface = 1;
 inline constexpr int model_descriptor = 3;
 inline constexpr int record_descriptor = 4;
 inline constexpr int shared_codes_descriptor = 5;
+inline constexpr int word_uses_descriptor = 6;
 
 /// The exit status of an image whose simulation failed. The program's own exit status is another matter.
 inline constexpr int failure_status = 99;
 
 // ---- options
-
-/// How the next thread is chosen.
-enum class schedule_order : std::uint8_t {
-  virtual_time,
-  random,
-  priorities,
-  round_robin,
-  delay_bounded,
-  partial_order
-};
-inline constexpr unsigned schedule_orders = 6;
 
 /// What an exploration does besides ordering steps, as bits.
 enum probe : unsigned {
@@ -64,6 +56,13 @@ inline constexpr char records[] = "TXSYNC_SIM_RECORDS";  ///< descriptor; withou
 /// In exploring orders: path of the numbers of the shared_instructions that earlier runs have recorded, as words of the
 /// machine. Without it there are none.
 inline constexpr char shared_codes[] = "TXSYNC_SIM_SHARED_CODES";
+/// In the order uniform_walk: path of the word_uses that earlier runs have recorded, each member a word of the machine.
+inline constexpr char word_uses[] = "TXSYNC_SIM_WORD_USES";
+/// Of a program that explores itself: the name of the exploration of which one schedule is repeated. Nothing else is
+/// explored.
+inline constexpr char repeats[] = "TXSYNC_SIM_REPEATS";
+/// Set by users: how many schedules each exploration of such a program has, whatever it asks for.
+inline constexpr char own_schedules[] = "TXSYNC_EXPLORE_SCHEDULES";
 // What the program itself reads:
 inline constexpr char elide[] = "TXSYNC_SIM_ELIDE";  ///< its pthread mutexes: "1", or a policy's word for elision
 inline constexpr char locks[] = "TXSYNC_SIM_LOCKS";  ///< its pthread locks: keys and words of policy files
@@ -84,6 +83,7 @@ struct number_options {
   std::uint64_t choices = 0;
   std::uint64_t learns = 0;            ///< in such a run: each access is a step, and shared_instructions are recorded
   std::uint64_t races = 0;             ///< in such a run: a data race is a fault
+  std::uint64_t counts_uses = 0;       ///< in such a run: word_uses are recorded
   std::uint64_t slack_cycles = 0;      ///< how far a thread may run ahead with accesses that concern no other
   std::uint64_t uncharged_set_up = 0;  ///< the set-up of workloads takes no time and leaves caches cold
   std::uint64_t oracle = 0;            ///< the simulation checks itself
@@ -101,6 +101,7 @@ struct number_options {
     each("TXSYNC_SIM_CHOICES", self.choices);
     each("TXSYNC_SIM_LEARNS", self.learns);
     each("TXSYNC_SIM_RACES", self.races);
+    each("TXSYNC_SIM_COUNTS_USES", self.counts_uses);
     each("TXSYNC_SIM_SLACK", self.slack_cycles);
     each("TXSYNC_SIM_UNCHARGED", self.uncharged_set_up);
     each("TXSYNC_SIM_ORACLE", self.oracle);
@@ -146,6 +147,8 @@ inline constexpr char schedules[] = "schedules";  ///< how many were run
 inline constexpr char failed_seed[] = "failed";   ///< of the schedule in which a fault was found; also of any program's
 }  // namespace program_record
 
+/// The image calls this function when its simulation cannot continue: a place for breakpoints.
+inline constexpr char failure_function[] = "txsync_sim_failed";
 /// The last record of a simulation that cannot continue: this name, and a text for people.
 inline constexpr char failure_record[] = "failure";
 /// How that text begins, and how it goes on if a signal has asked the image to end.
@@ -347,6 +350,26 @@ struct shared_instruction {
   }
 };
 
+/// How often a thread has accessed eight bytes of memory at a step.
+struct word_use {
+  static constexpr char record_name[] = "word_use";
+  static constexpr unsigned members = 5;
+  std::uint64_t address = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t creator = 0;  ///< the thread that has started it
+  std::uint32_t count = 0;
+  std::uint32_t written = 0;  ///< whether one of the accesses was a write
+
+  template <class Self, class Words>
+  static constexpr void each_word(Self& self, Words& words) {
+    words.address(self.address);
+    words.number(self.thread);
+    words.number(self.creator);
+    words.number(self.count);
+    words.number(self.written);
+  }
+};
+
 /// What one thread did at one place, in a traced run.
 struct trace_step {
   static constexpr char record_name[] = "step";
@@ -361,6 +384,22 @@ struct trace_step {
     words.address(self.code);
     words.name(self.what, step_kinds);
     words.address(self.address);
+  }
+};
+
+/// What was at the address of the trace_step before, an access of up to 8 bytes. They are the lowest bytes of a word of
+/// the machine. If the step is no write, both values are the same.
+struct step_values {
+  static constexpr char record_name[] = "values";
+  std::uint32_t bytes = 0;
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+
+  template <class Self, class Words>
+  static constexpr void each_word(Self& self, Words& words) {
+    words.number(self.bytes);
+    words.number(self.before);
+    words.number(self.after);
   }
 };
 

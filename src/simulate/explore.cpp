@@ -24,20 +24,16 @@ using base::words;
 namespace {
 
 constexpr std::uint32_t cores_of_tests = 8;
-constexpr std::uint32_t cores_of_programs = 128;
 
-struct order_name {
-  const char* word;
-  sim::schedule_order order;
-};
-constexpr order_name orders[] = {{"random", sim::schedule_order::random},
-                                 {"priorities", sim::schedule_order::priorities},
-                                 {"delay-bounded", sim::schedule_order::delay_bounded},
-                                 {"partial-order", sim::schedule_order::partial_order},
-                                 {"round-robin", sim::schedule_order::round_robin}};
+/// Those that explore, in the order in which people read of them.
+std::vector<sim::schedule_order> orders() {
+  std::vector<sim::schedule_order> all(std::begin(sim::orders_of_programs), std::end(sim::orders_of_programs));
+  all.push_back(sim::schedule_order::round_robin);
+  return all;
+}
 
-constexpr const char* store_buffers_word = "store-buffers";
-constexpr const char* races_word = "races";
+constexpr const char* store_buffers_word = sim::mode_word::store_buffers;
+constexpr const char* races_word = sim::mode_word::races;
 
 struct probe_name {
   const char* word;
@@ -77,7 +73,7 @@ sim::machine ideal_machine(std::uint32_t cores) {
 
 }  // namespace
 
-sim::machine machine_of_programs() { return ideal_machine(cores_of_programs); }
+sim::machine machine_of_programs() { return ideal_machine(sim::cores_of_programs); }
 sim::machine machine_of_tests() { return ideal_machine(cores_of_tests); }
 
 std::vector<exploration_test> exploration_tests() {
@@ -94,12 +90,7 @@ std::vector<exploration_test> exploration_tests() {
   return tests;
 }
 
-std::string schedule_kind::order_word() const {
-  for (const order_name& one : orders) {
-    if (order == one.order) return one.word;
-  }
-  throw std::logic_error("an order without a name");
-}
+std::string schedule_kind::order_word() const { return sim::name_of(order); }
 
 words schedule_kind::probe_words() const {
   words names;
@@ -143,11 +134,12 @@ schedule_kind parse_kind(const std::string& text) {
   std::string part;
   std::getline(parts, part, '+');
   words names;
-  for (const order_name& one : orders) names.emplace_back(one.word);
-  const auto order = std::find(names.begin(), names.end(), part);
-  if (order == names.end()) throw bad_input("--order: " + unknown("order", part, names));
-  schedule_kind kind;
-  kind.order = orders[order - names.begin()].order;
+  schedule_kind kind{.order = sim::schedule_order::virtual_time};
+  for (const sim::schedule_order one : orders()) {
+    names.emplace_back(sim::name_of(one));
+    if (part == names.back()) kind.order = one;
+  }
+  if (kind.order == sim::schedule_order::virtual_time) throw bad_input("--order: " + unknown("order", part, names));
   while (std::getline(parts, part, '+')) kind.add(part);
   return kind;
 }

@@ -34,7 +34,8 @@ struct schedule_kind {
   /// Adds a mode by its name: "store-buffers", "races", or a probe. Throws bad_input.
   void add(const std::string& mode);
 };
-/// "random", "priorities", "delay-bounded", "partial-order" or "round-robin", and modes; throws bad_input.
+/// "random", "priorities", "delay-bounded", "partial-order", "uniform-walk" or "round-robin", and modes; throws
+/// bad_input.
 schedule_kind parse_kind(const std::string& text);
 
 struct exploration_test {
@@ -105,7 +106,7 @@ void add_to_document(observe::document& into, const exploration_result& result);
 
 // ---- programs that txsync-c++ has built; each schedule runs in a process of its own
 
-constexpr std::uint64_t min_default_steps = 10'000'000;
+constexpr std::uint64_t min_default_steps = sim::profile_runs::min_limit;
 constexpr std::uint64_t max_program_steps = 1'000'000'000'000;
 
 struct program_exploration {
@@ -130,6 +131,12 @@ program_profile profile_of_program(const program_exploration& what);
 /// The request for its schedule of that kind and seed.
 sim::image_request program_schedule(const program_exploration& what, const schedule_kind& kind, std::uint64_t seed,
                                     const program_profile& profile);
+/// The request for the schedule that the key names. It is one of the whole program, or one of an exploration that the
+/// program makes itself, by txsync::explore(). `max_steps`: 0 stands for the default. Throws bad_input and
+/// sim::image_error.
+sim::image_request repeated_schedule(const schedule_key& key, const base::words& command, std::uint64_t max_steps);
+/// Throws bad_input if the program has not made the exploration that the request names.
+void check_that_it_ran(const sim::image_result& seen, const sim::image_request& request);
 /// What was wrong with one; empty if it ended with exit status 0.
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
 

@@ -61,14 +61,12 @@ sim::image_request request_of(const program_exploration& what) {
 }  // namespace
 
 std::uint64_t default_steps_of(const program_exploration& what) {
-  constexpr std::uint64_t times = 20;
-  constexpr std::uint64_t max_of_run = 100'000'000;
   sim::image_request request = request_of(what);
   request.order = sim::schedule_order::random;
   request.choices = 1;
-  request.max_steps = max_of_run;
+  request.max_steps = sim::profile_runs::max_steps_of_first;
   const std::uint64_t steps = whole_run(request).number(sim::number_record::steps);
-  return std::max(min_default_steps, times * steps);
+  return std::max(min_default_steps, sim::profile_runs::steps_for_one * steps);
 }
 
 program_profile profile_of_program(const program_exploration& what) { return profile_of(request_of(what)); }
@@ -81,11 +79,46 @@ sim::image_request program_schedule(const program_exploration& what, const sched
   request.probes = kind.probes;
   request.finds_races = kind.races;
   request.seed = seed;
-  constexpr std::uint64_t every = schedules_for_one_with_all_steps;
-  request.learns = seed % every == seed / every % every;  // each order's turn comes
-  request.choices = request.learns ? profile.accesses : profile.choices;
+  request.learns = sim::has_all_steps(seed);
+  const schedule_profile& expected = request.learns ? profile.with_all_steps : profile.usual;
+  request.choices = expected.choices;
+  if (kind.order == sim::schedule_order::uniform_walk) request.word_uses = expected.word_uses;
   request.shared_codes = profile.shared_codes;
   return request;
+}
+
+namespace {
+
+sim::image_request own_schedule(const program_exploration& what, const schedule_key& key) {
+  sim::image_request request = request_of(what);
+  request.order = key.kind.order;
+  request.seed = key.seed;
+  request.repeats = key.test;
+  request.max_steps = 0;  // the exploration has its own
+  request.captures_output = true;
+  return request;
+}
+
+}  // namespace
+
+sim::image_request repeated_schedule(const schedule_key& key, const words& command, std::uint64_t max_steps) {
+  program_exploration what = program_to_explore(command);
+  // A program that explores itself prints FILE:LINE, the place of the exploration.
+  const bool is_own = key.test != what.name && key.test.find(':') != std::string::npos;
+  if (key.test != what.name && !is_own)
+    throw bad_input(fmt::format("the key belongs to {}, but the program is {}", key.test, what.name));
+  if (is_own && max_steps != 0) throw bad_input("--steps is for keys of whole programs");
+  if (is_own) return own_schedule(what, key);
+  what.has_default_steps = max_steps == 0;
+  what.max_steps = max_steps != 0 ? max_steps : default_steps_of(what);
+  return program_schedule(what, key.kind, key.seed, profile_of_program(what));
+}
+
+void check_that_it_ran(const sim::image_result& seen, const sim::image_request& request) {
+  if (request.repeats.empty() || !seen.steps.empty() || seen.status == sim::failure_status) return;
+  throw bad_input(
+      fmt::format("{} has not made the exploration {}; allowed: a key that it has printed, and its arguments",
+                  request.path, request.repeats));
 }
 
 std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path) {

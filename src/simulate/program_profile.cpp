@@ -2,7 +2,9 @@
 #include "simulate/program_profile.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "simulate/explore.hpp"
 #include "simulate/simulate.hpp"
@@ -10,21 +12,29 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 namespace {
 
-constexpr unsigned learning_runs = 8;
-constexpr unsigned counting_runs = 4;
-/// A run ends after so many. Then the program is long, and there are fewer runs.
-constexpr std::uint64_t max_steps = 500'000;
-constexpr unsigned runs_of_long_program = 2;
-constexpr std::uint64_t min_choices = 2;
+namespace profile_runs = sim::profile_runs;
 
-/// The median of a few runs in random order. A run that deadlocks may have far more than the others.
-std::uint64_t choices_of(sim::image_request request, unsigned runs) {
+/// Of a few runs in random order. Choices are their median: a run that deadlocks may have far more than the others. Uses
+/// of a word are the most that one run has seen.
+schedule_profile schedules_like(sim::image_request request, unsigned runs) {
   request.order = sim::schedule_order::random;
-  std::vector<std::uint64_t> all;
-  for (request.seed = 0; request.seed < runs; ++request.seed)
-    all.push_back(whole_run(request).number(sim::number_record::choices));
-  std::sort(all.begin(), all.end());
-  return std::max(min_choices, all[all.size() / 2]);
+  request.counts_uses = true;
+  std::vector<std::uint64_t> choices;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, sim::word_use> uses;
+  for (request.seed = 0; request.seed < runs; ++request.seed) {
+    const sim::image_result seen = whole_run(request);
+    choices.push_back(seen.number(sim::number_record::choices));
+    for (const sim::word_use& one : seen.word_uses) {
+      sim::word_use& kept = uses[{one.address, one.thread}];
+      const std::uint32_t written = kept.written | one.written;
+      if (kept.count < one.count) kept = one;
+      kept.written = written;
+    }
+  }
+  std::sort(choices.begin(), choices.end());
+  schedule_profile profile{.choices = std::max(profile_runs::min_choices, choices[choices.size() / 2])};
+  for (const auto& [place, use] : uses) profile.word_uses.push_back(use);
+  return profile;
 }
 
 }  // namespace
@@ -39,24 +49,22 @@ program_profile profile_of(sim::image_request request) {
   request.store_buffers = false;
   request.probes = 0;
   request.choices = 1;
-  request.max_steps = max_steps;  // whatever the user's is, so that a replay with another one is the same
+  request.max_steps = profile_runs::max_steps;  // whatever the user's is, so that a replay with another one is the same
   request.learns = true;
   std::set<std::uint64_t> codes;
-  unsigned runs = learning_runs;
+  unsigned runs = profile_runs::learning;
   for (request.seed = 0; request.seed < runs; ++request.seed) {
-    // By priorities, a thread often does all that it can before others go on; in random order it seldom does.
-    const bool is_even = request.seed % 2 == 0;
-    request.order = is_even ? sim::schedule_order::random : sim::schedule_order::priorities;
+    request.order = profile_runs::order_of(request.seed);
     const sim::image_result seen = whole_run(request);
     codes.insert(seen.shared_codes.begin(), seen.shared_codes.end());
-    if (seen.number(sim::number_record::steps) >= max_steps) runs = runs_of_long_program;
+    if (seen.number(sim::number_record::steps) >= profile_runs::max_steps) runs = profile_runs::of_long_program;
   }
   request.shared_codes.assign(codes.begin(), codes.end());
   program_profile profile{.shared_codes = request.shared_codes};
-  runs = std::min(runs, counting_runs);
-  profile.accesses = choices_of(request, runs);
+  runs = std::min(runs, profile_runs::counting);
+  profile.with_all_steps = schedules_like(request, runs);
   request.learns = false;
-  profile.choices = choices_of(request, runs);
+  profile.usual = schedules_like(request, runs);
   return profile;
 }
 

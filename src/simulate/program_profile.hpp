@@ -11,15 +11,17 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
-struct program_profile {
-  std::vector<std::uint64_t> shared_codes = {};  ///< sim::shared_instruction, sorted
-  std::uint64_t choices = 1;                     ///< that a schedule has
-  std::uint64_t accesses = 1;                    ///< the same if each access of the program is a step
+/// What a schedule is expected to have.
+struct schedule_profile {
+  std::uint64_t choices = 1;
+  std::vector<sim::word_use> word_uses = {};
 };
 
-/// Every so many schedules, each access of the program is a step: the instructions that access shared memory are known
-/// from a few runs only.
-constexpr std::uint64_t schedules_for_one_with_all_steps = 8;
+struct program_profile {
+  std::vector<std::uint64_t> shared_codes = {};  ///< sim::shared_instruction, sorted
+  schedule_profile usual = {};
+  schedule_profile with_all_steps = {};  ///< of a schedule in which each access of the program is a step
+};
 
 /// One run of a program. Throws sim::image_error; also if a signal has ended the run.
 sim::image_result whole_run(const sim::image_request& request);

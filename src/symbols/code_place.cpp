@@ -13,8 +13,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
 
 std::string with_line(function_at function) {
-  constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs
-  if (function.name.starts_with(renamed)) function.name.erase(0, renamed.size());
+  function.name = name_in_program(function.name);
   if (function.name == "user_main") function.name = "main";
   if (function.line == 0) return function.name;
   const std::size_t folder = function.file.rfind('/');
@@ -23,6 +22,22 @@ std::string with_line(function_at function) {
 }
 
 }  // namespace
+
+std::string name_in_program(std::string_view name) {
+  // By the recipe of simulated programs, and by its linker.
+  for (const std::string_view renamed : {"__wrap_txsync_sim_", "txsync_sim_"}) {
+    if (name.starts_with(renamed)) return std::string(name.substr(renamed.size()));
+  }
+  return std::string(name);
+}
+
+std::string data_name(const module_symbols& symbols, std::uint64_t address) {
+  object_at object = symbols.object(address);
+  if (object.name.empty()) return "";
+  // For a static object in a template's function, which the place already names: only its own name.
+  if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);
+  return object.offset == 0 ? object.name : fmt::format("{}+{}", object.name, object.offset);
+}
 
 std::string place_name(const module_symbols& symbols, std::uint64_t code) {
   if (code == 0) return "";
@@ -35,16 +50,24 @@ std::string place_name(const module_symbols& symbols, std::uint64_t code) {
 }
 
 std::string with_places(const module_symbols& symbols, const std::string& text) {
-  static constexpr std::string_view mark = "code at 0x";
+  static constexpr std::string_view mark = " at 0x";
+  static constexpr std::string_view code = "code";
+  static constexpr std::string_view lock = "lock";
   static constexpr std::string_view speaker = "txsync sim: ";
   std::string made;
   std::size_t done = text.starts_with(speaker) ? speaker.size() : 0;
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, done)) {
+  for (std::size_t at = text.find(mark, done); at != std::string::npos; at = text.find(mark, done)) {
     made += text.substr(done, at - done);
     std::size_t digits = 0;
-    const std::uint64_t code = std::stoull(text.substr(at + mark.size() - 2), &digits, 16);
-    made += place_name(symbols, code);
+    const std::uint64_t address = std::stoull(text.substr(at + mark.size() - 2), &digits, 16);
     done = at + mark.size() - 2 + digits;
+    if (made.ends_with(code)) {
+      made.replace(made.size() - code.size(), code.size(), place_name(symbols, address));
+    } else if (const std::string name = made.ends_with(lock) ? data_name(symbols, address) : ""; !name.empty()) {
+      made += " " + name;
+    } else {
+      made += text.substr(at, done - at);
+    }
   }
   return made + text.substr(done);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "symbols/symbols.hpp"
 
@@ -13,8 +14,14 @@ namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 /// in LIBRARY FUNCTION" after it. The address if nothing is known; nothing for 0.
 std::string place_name(const module_symbols& symbols, std::uint64_t code);
 
-/// The runtime's text on a failure, without its own name at the beginning, and with the place instead of "code at
-/// 0x...".
+/// The name of a function as the program calls it: the recipe of simulated programs has renamed some.
+std::string name_in_program(std::string_view name);
+
+/// "object" or "object+8"; empty if no object of the image is there.
+std::string data_name(const module_symbols& symbols, std::uint64_t address);
+
+/// The runtime's text on a failure, without its own name at the beginning, and with names. "code at 0x..." becomes the
+/// place. "lock at 0x..." becomes "lock NAME" if the lock is an object of the image.
 std::string with_places(const module_symbols& symbols, const std::string& text);
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols

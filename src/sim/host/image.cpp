@@ -44,6 +44,7 @@ number_options numbers_of(const image_request& request) {
           .choices = request.choices,
           .learns = request.learns ? 1U : 0U,
           .races = request.finds_races ? 1U : 0U,
+          .counts_uses = request.counts_uses ? 1U : 0U,
           .slack_cycles = request.slack_cycles,
           .uncharged_set_up = request.uncharged_set_up ? 1U : 0U,
           .oracle = request.oracle ? 1U : 0U,
@@ -60,6 +61,8 @@ std::vector<std::string> environment_of(const image_request& request) {
   add(option::records, std::to_string(record_descriptor));
   if (!request.shared_codes.empty())
     add(option::shared_codes, fmt::format("/proc/self/fd/{}", shared_codes_descriptor));
+  if (!request.repeats.empty()) add(option::repeats, request.repeats);
+  if (!request.word_uses.empty()) add(option::word_uses, fmt::format("/proc/self/fd/{}", word_uses_descriptor));
   const number_options numbers = numbers_of(request);
   number_options::each_option(numbers,
                               [&](const char* name, std::uint64_t number) { add(name, std::to_string(number)); });
@@ -84,35 +87,48 @@ base::descriptor file_of(const char* name, std::string_view bytes) {
   return file;
 }
 
-base::descriptor shared_codes_of(const image_request& request) {
-  if (request.shared_codes.empty()) return base::descriptor(-1);
-  return file_of("txsync-sim-shared-codes", {reinterpret_cast<const char*>(request.shared_codes.data()),
-                                             request.shared_codes.size() * sizeof(std::uint64_t)});
+/// No file if there are no numbers.
+base::descriptor file_of(const char* name, const std::vector<std::uint64_t>& numbers) {
+  if (numbers.empty()) return base::descriptor(-1);
+  return file_of(
+      name, std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::uint64_t)));
 }
 
-pid_t spawn(const image_request& request, int model, int shared_codes, int records, int messages) {
+std::vector<std::uint64_t> numbers_of(const std::vector<word_use>& uses) {
+  std::vector<std::uint64_t> numbers;
+  for (const word_use& one : uses)
+    numbers.insert(numbers.end(), {one.address, one.thread, one.creator, one.count, one.written});
+  return numbers;
+}
+
+/// A file of this process, and its number in the image's.
+struct handed_file {
+  int file;
+  int becomes;
+};
+
+pid_t spawn(const image_request& request, const std::vector<handed_file>& handed, int messages) {
   std::vector<std::string> words{request.path};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = environment_of(request);
   base::spawned_files files;
   // Moved out of the way first, because the descriptors that the image gets may be these.
-  const int aside = 1 + std::max({model, shared_codes, records, messages});
-  files.give(model, aside);
-  files.give(records, aside + 1);
-  if (shared_codes >= 0) files.give(shared_codes, aside + 2);
+  int aside = messages + 1;
+  for (const handed_file& one : handed) aside = std::max(aside, one.file + 1);
+  const int count = static_cast<int>(handed.size());
+  for (int i = 0; i < count; ++i) {
+    if (handed[i].file >= 0) files.give(handed[i].file, aside + i);
+  }
   if (request.runs_alone) {
     files.open("/dev/null", O_RDONLY, STDIN_FILENO);
     files.open("/dev/null", O_WRONLY, STDOUT_FILENO);
   }
   if (request.captures_output) files.give(messages, STDOUT_FILENO);
   if (!request.keeps_error_output) files.give(messages, STDERR_FILENO);
-  files.give(aside, model_descriptor);
-  files.give(aside + 1, record_descriptor);
-  files.close(aside);
-  files.close(aside + 1);
-  if (shared_codes >= 0) {
-    files.give(aside + 2, shared_codes_descriptor);
-    files.close(aside + 2);
+  for (int i = 0; i < count; ++i) {
+    if (handed[i].file < 0) continue;
+    files.give(aside + i, handed[i].becomes);
+    files.close(aside + i);
   }
   try {
     return base::spawn(request.path, words, environment, files);
@@ -177,7 +193,12 @@ bool is_of_several_words(const record_line& line, image_result& into) {
          is_record<abort_end>(line, [&](const abort_end& one) { into.ends.push_back(one); }) ||
          is_record<shared_instruction>(line,
                                        [&](const shared_instruction& one) { into.shared_codes.push_back(one.code); }) ||
-         is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back(one); }) ||
+         is_record<word_use>(line, [&](const word_use& one) { into.word_uses.push_back(one); }) ||
+         is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back({one, {}}); }) ||
+         is_record<step_values>(line,
+                                [&](const step_values& one) {
+                                  if (!into.steps.empty()) into.steps.back().values = one;
+                                }) ||
          is_record<test_record>(line, [&](const test_record& one) {
            into.tests.push_back({std::string(one.test), std::string(one.expected), std::string(one.summary)});
          });
@@ -220,14 +241,20 @@ std::uint64_t image_result::program_number(const std::string& name) const {
 
 image_result run_image(const image_request& request) {
   const base::descriptor model = file_of("txsync-sim-model", to_plain_text(request.model));
-  const base::descriptor shared_codes = shared_codes_of(request);
+  const base::descriptor shared_codes = file_of("txsync-sim-shared-codes", request.shared_codes);
+  const base::descriptor word_uses = file_of("txsync-sim-word-uses", numbers_of(request.word_uses));
   const pipe_ends record_pipe;
   const pipe_ends message_pipe;
   const base::descriptor records = checked(record_pipe.ends[0]);
   const base::descriptor messages = checked(message_pipe.ends[0]);
   base::descriptor records_in = checked(record_pipe.ends[1]);
   base::descriptor messages_in = checked(message_pipe.ends[1]);
-  const pid_t child = spawn(request, model.get(), shared_codes.get(), records_in.get(), messages_in.get());
+  const pid_t child = spawn(request,
+                            {{model.get(), model_descriptor},
+                             {records_in.get(), record_descriptor},
+                             {shared_codes.get(), shared_codes_descriptor},
+                             {word_uses.get(), word_uses_descriptor}},
+                            messages_in.get());
   records_in.reset();
   messages_in.reset();
   std::string record_text;
@@ -255,6 +282,36 @@ image_result run_image(const image_request& request) {
   }
   if (!result.failure.empty() && !request.failure_is_a_result) throw image_error(result.failure);
   return result;
+}
+
+void debug_image(const image_request& request) {
+  const base::descriptor files[] = {file_of("txsync-sim-model", to_plain_text(request.model)),
+                                    file_of("txsync-sim-shared-codes", request.shared_codes),
+                                    file_of("txsync-sim-word-uses", numbers_of(request.word_uses))};
+  constexpr int numbers[] = {model_descriptor, shared_codes_descriptor, word_uses_descriptor};
+  constexpr int aside = 100;
+  for (int i = 0; i < 3; ++i) {
+    if (files[i].get() >= 0 && dup3(files[i].get(), aside + i, O_CLOEXEC) < 0) throw image_error(std::strerror(errno));
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (files[i].get() >= 0 && dup2(aside + i, numbers[i]) < 0) throw image_error(std::strerror(errno));
+  }
+  std::vector<std::string> words{"gdb",    "-q",
+                                 "-ex",    "handle SIGPROF nostop noprint pass",
+                                 "-ex",    std::string("break ") + failure_function,
+                                 "-ex",    "run",
+                                 "--args", request.path};
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<std::string> environment = environment_of(request);
+  std::erase_if(environment, [](const std::string& one) { return one.starts_with(option::records); });
+  const auto pointers = [](std::vector<std::string>& texts) {
+    std::vector<char*> all;
+    for (std::string& text : texts) all.push_back(text.data());
+    all.push_back(nullptr);
+    return all;
+  };
+  execvpe("gdb", pointers(words).data(), pointers(environment).data());
+  throw image_error(fmt::format("cannot start gdb: {}", std::string_view(std::strerror(errno))));
 }
 
 std::string image_file(const std::string& name) {

@@ -34,6 +34,12 @@ struct image_request {
   bool finds_races = false;  ///< in such a run: a data race is a fault
   /// Of earlier runs that learnt. In later ones, these instructions are steps.
   std::vector<std::uint64_t> shared_codes = {};
+  bool counts_uses = false;  ///< in such a run: image_result has word_uses
+  /// Of earlier runs that counted; for the order uniform_walk.
+  std::vector<word_use> word_uses = {};
+  /// In exploring orders, of a program that explores itself: the name of the exploration of which this schedule is
+  /// repeated.
+  std::string repeats = {};
   std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern no other
   bool uncharged_set_up = false;   ///< the set-up of workloads takes no time and leaves caches cold; faster
   bool oracle = false;             ///< checks the simulation itself; about 20 times slower
@@ -64,6 +70,11 @@ struct listed_test {
   std::string summary;
 };
 
+/// With what was at the address. 0 bytes: not known.
+struct traced_step : trace_step {
+  step_values values;
+};
+
 struct image_result {
   int status = 0;        ///< the program's own exit status
   int signal = 0;        ///< the signal that ended it, if a failure is a result
@@ -72,9 +83,10 @@ struct image_result {
   std::map<std::string, std::uint64_t> records;  ///< those of one number (protocol.hpp)
   std::vector<abort_entry> aborts;               ///< most frequent first
   std::vector<abort_end> ends;
-  std::vector<trace_step> steps;  ///< if traced: in the order of execution; of the last schedule
+  std::vector<traced_step> steps;  ///< if traced: in the order of execution; of the last schedule
   std::vector<listed_test> tests;
   std::vector<std::uint64_t> shared_codes;  ///< of shared_instructions
+  std::vector<word_use> word_uses;
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;
@@ -90,6 +102,10 @@ struct image_result {
 /// Throws image_error if the image did not reach its end. If a signal that this process handles interrupts it, it ends
 /// the image and throws as well.
 image_result run_image(const image_request& request);
+
+/// Replaces this process by the debugger gdb, in which the image runs until the simulation cannot continue, or ends. The
+/// debugger has this process's standard input and output. Throws image_error if there is none.
+[[noreturn]] void debug_image(const image_request& request);
 
 /// Nothing if txsync-c++ of this version has built the program. Otherwise what is wrong with it, as a text that follows
 /// its name.

@@ -17,11 +17,11 @@
 #include "state.hpp"
 #include "store_buffer.hpp"
 #include "switching.hpp"
+#include "traces.hpp"
 
 namespace txsync::sim {
 
 /// For a replay: records what a thread does, in the order of execution.
-void trace(const thread_record& thread, std::uintptr_t code, step_kind what, std::uintptr_t address) noexcept;
 
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
@@ -93,7 +93,7 @@ template <bool write, bool may_wait>
     let_first_run();
   }
   thread_record& thread = *state.current;
-  if (state.traces) trace(thread, code, write ? step_kind::writes : step_kind::reads, address);
+  if (state.traces) trace_access(thread, code, {address, bytes}, write);
   if (hit<write>(thread, address, bytes)) return;
   return check_access<write>(thread, address, bytes);
 }

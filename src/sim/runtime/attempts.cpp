@@ -10,10 +10,10 @@
 #include "heap.hpp"
 #include "oracle.hpp"
 #include "probes.hpp"
-#include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
 #include "store_buffer.hpp"
+#include "traces.hpp"
 
 // libstdc++'s count of exceptions in flight is thread-local data that no hook sees.
 extern "C" void* __cxa_get_globals_fast() noexcept __attribute__((weak));
@@ -146,7 +146,7 @@ void restore_stack(thread_record& thread) noexcept {
 }
 
 void take_back_writes(thread_record& thread, const abort_reason& reason) noexcept {
-  if (state.traces) write_step(thread.id, thread.last_code, aborts_for(reason.why), reason.address);
+  if (state.traces) trace(thread, thread.last_code, aborts_for(reason.why), reason.address);
   undo_writes(thread);
   if (state.oracle) oracle_after_abort(thread);
 }
@@ -191,7 +191,7 @@ void doom(thread_record& thread, const abort_reason& reason) noexcept {
 
 void commit(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
-  if (state.traces) write_step(thread.id, thread.last_code, step_kind::commits, 0);
+  if (state.traces) trace(thread, thread.last_code, step_kind::commits, 0);
   if (state.oracle) oracle_before_commit(thread);
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);
@@ -216,8 +216,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   if (state.model.htm_read_filter != 0) tx.left_l1.clear();
   if (state.oracle) oracle_begin(thread);
   if (state.probes != 0) begin_probes(thread);
-  if (state.traces)
-    write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), step_kind::begins, 0);
+  if (state.traces) trace(thread, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), step_kind::begins, 0);
   load_hot_state();
   return started;
 }

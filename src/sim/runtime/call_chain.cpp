@@ -10,6 +10,7 @@
 
 #include <csetjmp>
 #include <cstring>
+#include <initializer_list>
 
 #include "program_steps.hpp"
 #include "records.hpp"
@@ -120,8 +121,9 @@ std::size_t length_without_parameters(const char* name) noexcept {
 }
 
 void add_name(line_text& line, const char* name) noexcept {
-  constexpr const char* prefix = "txsync_sim_";  // of names that the recipe has renamed
-  if (starts_with(name, prefix)) name += std::strlen(prefix);
+  for (const char* const prefix : {"__wrap_", "txsync_sim_"}) {  // of names that the recipe and its linker have renamed
+    if (starts_with(name, prefix)) name += std::strlen(prefix);
+  }
   if (std::strcmp(name, "user_main") == 0) name = "main";
   int status = 0;
   const char* plain = __cxa_demangle != nullptr ? __cxa_demangle(name, nullptr, nullptr, &status) : nullptr;

@@ -2,19 +2,17 @@
 #include "exploration.hpp"
 
 #include "access.hpp"
+#include "held_locks.hpp"
 #include "notes.hpp"
 #include "program_steps.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
+#include "uniform_walk.hpp"
 
 // Of the program library; null in a program that starts no threads. Never called here.
 extern "C" [[gnu::weak]] void txsync_sim_pthread_create();
 
 namespace txsync::sim {
-
-void trace(const thread_record& thread, std::uintptr_t code, step_kind what, std::uintptr_t address) noexcept {
-  write_step(thread.id, code, what, address);
-}
 
 namespace {
 
@@ -121,12 +119,17 @@ constexpr unsigned change_points = 2;
 constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
 constinit std::uint64_t next_lowest = lowest_drawn;
 
-actor with_highest_priority() noexcept {
+template <class May>
+actor with_highest_priority(May may) noexcept {
   actor chosen;
   for_actors([&](const actor& one) {
+    if (!may(one)) return;
     if (chosen.what == actor::kind::nobody || one.priority() > chosen.priority()) chosen = one;
   });
   return chosen;
+}
+actor with_highest_priority() noexcept {
+  return with_highest_priority([](const actor&) noexcept { return true; });
 }
 
 actor by_priority() noexcept {
@@ -153,6 +156,37 @@ actor by_partial_order() noexcept {
   for (unsigned i = 0; i < running_count; ++i) {
     if (running[i] != chosen.thread && races(*running[i], *chosen.thread)) running[i]->priority = drawn_priority();
   }
+  return chosen;
+}
+
+// ---- the selectively uniform random walk (uniform_walk.hpp)
+
+bool waits_in_walk(const actor& one) noexcept {
+  return one.what == actor::kind::thread && sim::waits_in_walk(*one.thread);
+}
+
+/// Of those that wait, one in proportion to what they have left. It may be none: the one that was drawn may wait for
+/// something else.
+actor anyone_waiting() noexcept {
+  actor chosen;
+  std::uint64_t sum = 0;
+  for_actors([&](const actor& one) {
+    if (!waits_in_walk(one)) return;
+    const std::uint64_t weight = std::uint64_t{interesting_left(*one.thread)} + 1;
+    sum += weight;
+    if (state.random.below(sum) < weight) chosen = one;
+  });
+  return chosen;
+}
+
+actor by_uniform_walk() noexcept {
+  if (last.what != actor::kind::nobody) last.priority() = drawn_priority();
+  actor chosen = with_highest_priority([](const actor& one) noexcept { return !waits_in_walk(one); });
+  if (chosen.what == actor::kind::nobody) {
+    chosen = anyone_waiting();
+    if (chosen.what != actor::kind::nobody) draw_in_walk(*chosen.thread);
+  }
+  if (chosen.what == actor::kind::thread) goes_on_in_walk(*chosen.thread);
   return chosen;
 }
 
@@ -200,6 +234,8 @@ actor choose_actor() noexcept {
       return with_delays();
     case schedule_order::partial_order:
       return by_partial_order();
+    case schedule_order::uniform_walk:
+      return by_uniform_walk();
     default:
       return at_random();
   }
@@ -217,7 +253,21 @@ void start_order(std::uint64_t seed) noexcept {
   last_turn = 0;
   passes = false;
   draw_priorities(*state.current);
+  forget_held_locks();
   clock_priority = lowest_drawn + state.random.below(2 * lowest_drawn);
+  if (state.scheduling == schedule_order::uniform_walk) begin_walk();
+}
+
+/// By this, the reader of the steps recognises the library: an address after that function's begin.
+void record_library() noexcept {
+  if (state.traces)
+    write_record(number_record::library_code, reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
+}
+
+/// A schedule is the same whatever ran before it.
+void start_time() noexcept {
+  state.current->time = 0;
+  for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
 
 }  // namespace
@@ -227,17 +277,24 @@ void begin_schedule(std::uint64_t seed) noexcept {
   forget_notes();
   start_order(seed);
   deadlines_come_early = true;
-  // Time starts anew, so that a schedule is the same whatever ran before it.
-  state.current->time = 0;
-  for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
+  start_time();
 }
+
+void begin_own_schedule(schedule_order order, std::uint64_t seed, std::uint64_t expected) noexcept {
+  drain_own();
+  state.scheduling = order;
+  expected_choices = expected;
+  start_order(seed);
+  record_library();
+  start_time();
+}
+
+std::uint64_t choices_of_schedule() noexcept { return choices; }
 
 void begin_only_schedule(std::uint64_t expected) noexcept {
   expected_choices = expected;
   start_order(state.seed);
-  // By this, the reader of the steps recognises the library: an address after that function's begin.
-  if (state.traces)
-    write_record(number_record::library_code, reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
+  record_library();
 }
 
 void write_exploration() noexcept {
@@ -245,12 +302,14 @@ void write_exploration() noexcept {
   write_record(number_record::steps, state.steps);
   if (!state.follows_program) return;
   write_shared_codes();
+  write_word_uses();
   if (!finds_races()) write_record(number_record::races_unseen, 1);
 }
 
 void expect_such_schedules() noexcept {
   constexpr std::uint64_t least = 16;
   expected_choices = choices < least ? least : choices + choices / 4;
+  if (state.counts_uses) walk_by_counted_uses();
 }
 
 void takes_part(thread_record& thread) noexcept {
@@ -320,6 +379,7 @@ void spun(thread_record& thread) noexcept {
 void draw_priorities(thread_record& thread) noexcept {
   thread.priority = drawn_priority();
   if (state.store_buffers) thread.drain_priority = drawn_priority();
+  if (state.scheduling == schedule_order::uniform_walk) started_in_walk(thread);
 }
 
 }  // namespace txsync::sim

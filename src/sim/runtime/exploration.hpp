@@ -6,11 +6,17 @@
 
 #include "schedule.hpp"
 #include "state.hpp"
+#include "uniform_walk.hpp"
 
 namespace txsync::sim {
 
 /// Begins the next schedule and seeds its choices. The program is at the point where each of its schedules begins.
 void begin_schedule(std::uint64_t seed) noexcept;
+
+/// The same in that order for a schedule of a program that explores itself. It is expected to have so many choices.
+void begin_own_schedule(schedule_order order, std::uint64_t seed, std::uint64_t expected) noexcept;
+/// How many the schedule has had so far.
+std::uint64_t choices_of_schedule() noexcept;
 
 /// A program that is explored as a whole, in its own process, is one schedule, with the run's seed. Change points and
 /// delays are drawn from `expected` choices.
@@ -46,6 +52,7 @@ inline void explored_step() noexcept {
 inline void explored_step_at(thread_record& thread, const byte_range& access, bool write) noexcept {
   thread.next_access = access;
   thread.next_writes = write;
+  if (state.counts_uses) count_use(thread);
   explored_step();
   thread.next_access = {};
 }

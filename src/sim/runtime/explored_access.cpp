@@ -75,7 +75,7 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t c
       drain_own();
     }
   }
-  if (state.traces) trace(thread, code, write ? step_kind::writes : step_kind::reads, address);
+  if (state.traces) trace_access(thread, code, {address, bytes}, write);
   if (is_simple(address, bytes)) {
     if (state.attempts == 0) return count_lines(thread, address, bytes);
     if (is_settled<write>(thread, address, bytes)) {

@@ -5,15 +5,20 @@
 
 #include "call_chain.hpp"
 #include "exploration.hpp"
+#include "own_exploration.hpp"
 #include "program_steps.hpp"
 #include "records.hpp"
 #include "state.hpp"
+
+extern "C" [[gnu::noinline]] void txsync_sim_failed() { asm volatile("" ::: "memory"); }
 
 namespace txsync::sim {
 
 namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
+  txsync_sim_failed();
+  add_repetition(line);
   line << "\n";
   if (exploring()) {
     write_record(number_record::program, program_record::failed_seed, state.schedule_seed);

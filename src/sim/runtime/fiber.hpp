@@ -119,6 +119,7 @@ struct alignas(64) thread_record {
   thread_state state = thread_state::unused;
   bool timed_out = false;  ///< whether its last wait timed out
   std::uint32_t id = 0;
+  std::uint32_t creator = 0;  ///< the thread that has started it
   std::uintptr_t stack_low = 0;
   void* fault_jump_target = nullptr;  // a jmp_buf of the program
   std::uintptr_t stack_high = 0;
@@ -141,6 +142,8 @@ struct alignas(64) thread_record {
   bool enters_library = false;              ///< it has called the library, which has accessed nothing yet
   std::uint32_t library_depth = 0;          ///< functions of the library that it is in
   std::uint32_t accesses_without_step = 0;  ///< since its last step
+  std::uintptr_t library_call = 0;          ///< the program's last call of the library
+  const void* asked_lock = nullptr;         ///< of held_locks.hpp: the lock that it waits for, if it waits
 
   struct exit_call {
     void (*function)(void*);

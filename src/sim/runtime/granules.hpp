@@ -25,6 +25,12 @@ static_assert(sizeof(granule) == granule_bytes);
 inline granule& granule_at(std::uintptr_t address) noexcept {
   return *reinterpret_cast<granule*>(granules_begin + address / granule_bytes * sizeof(granule));
 }
+inline granule& granule_of_number(std::uint32_t number) noexcept {
+  return *reinterpret_cast<granule*>(granules_begin + std::uintptr_t{number} * sizeof(granule));
+}
+inline std::uint32_t number_of(const granule& at) noexcept {
+  return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(&at) - granules_begin) / sizeof(granule));
+}
 /// The first address of the next granule.
 inline std::uintptr_t after_granule(std::uintptr_t address) noexcept {
   return (address / granule_bytes + 1) * granule_bytes;

@@ -59,7 +59,11 @@ static_assert(size_of_class(class_for(1)) == 16 && size_of_class(class_for(1024)
 static_assert(size_of_class(class_for(1025)) == 1152 && size_of_class(class_for(2048)) == 2048);
 static_assert(size_of_class(class_for(2049)) == 2304);
 
-unsigned owner() noexcept { return state.current != nullptr ? state.current->id : max_threads; }
+/// Where a program explores itself, threads share the lists: the addresses of a schedule must not depend on those before.
+unsigned owner() noexcept {
+  if (state.explores_itself) return 0;
+  return state.current != nullptr ? state.current->id : max_threads;
+}
 
 void set_up() noexcept {
   if (lists != nullptr) return;
@@ -142,6 +146,17 @@ unsigned check_in_use(const void* block) noexcept {
 }
 }  // namespace
 
+namespace {
+/// `number` is that of the block's class, plus one.
+void give_back(void* block, unsigned number) noexcept {
+  size_class& list = lists[owner()][number - 1];
+  auto* freed = static_cast<free_block*>(block);
+  freed->next = list.free;
+  list.free = freed;
+  know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size_of_class(number - 1));
+}
+}  // namespace
+
 void heap_free(void* block) noexcept {
   unsigned number = check_in_use(block);
   code_of(reinterpret_cast<std::uintptr_t>(block)) &= ~in_use;
@@ -150,11 +165,14 @@ void heap_free(void* block) noexcept {
     if (block == nullptr) return;
     number = chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes];
   }
-  size_class& list = lists[owner()][number - 1];
-  auto* freed = static_cast<free_block*>(block);
-  freed->next = list.free;
-  list.free = freed;
-  know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size_of_class(number - 1));
+  give_back(block, number);
+}
+
+void return_freed_blocks() noexcept {
+  // The lowest comes last, and is handed out first.
+  while (void* const block = take_highest_freed()) {
+    give_back(block, chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes]);
+  }
 }
 
 heap_block heap_block_at(std::uintptr_t address) noexcept {

@@ -15,6 +15,10 @@ void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 void heap_free(void* block) noexcept;
 std::size_t heap_size_of(const void* block) noexcept;
 
+/// Between two schedules of a program that explores itself: what was freed is handed out again, the lowest addresses
+/// first. So schedules that free what they allocate get the same addresses.
+void return_freed_blocks() noexcept;
+
 /// malloc() and the like on behalf of the program, which calls from the address `code`.
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) noexcept;
 

@@ -2,6 +2,7 @@
 #include "heap_guard.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "call_chain.hpp"
 #include "failure.hpp"
@@ -25,6 +26,7 @@ constexpr std::size_t max_kept_bytes = std::size_t{64} << 10;  // of one of them
 constexpr std::size_t max_guarded_bytes = std::size_t{1} << 20;
 constinit freed_block kept[max_kept] = {};
 constinit unsigned kept_count = 0;  // ever; the newest is before kept[kept_count % max_kept]
+constinit bool is_sorted = false;   // by take_highest_freed()
 
 granule granule_of(usable bytes) noexcept {
   granule made{};
@@ -83,6 +85,7 @@ void* keep_freed(void* block, std::size_t whole) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   for (std::size_t at = 0; at < whole; at += granule_bytes) granule_at(address + at) = granule_of(usable::freed);
   if (whole > max_kept_bytes) return block;
+  is_sorted = false;
   freed_block& place = kept[kept_count++ % max_kept];
   void* const oldest = reinterpret_cast<void*>(place.block);
   place = {.block = address};
@@ -92,6 +95,16 @@ void* keep_freed(void* block, std::size_t whole) noexcept {
     if (state.wants_trace) place.calls = calls_of_caller();
   }
   return oldest;
+}
+
+void* take_highest_freed() noexcept {
+  if (kept_count == 0) return nullptr;
+  const unsigned count = std::min(kept_count, max_kept);
+  if (!is_sorted)
+    std::sort(kept, kept + count, [](const freed_block& a, const freed_block& b) { return a.block < b.block; });
+  is_sorted = count > 1;
+  kept_count = count - 1;
+  return reinterpret_cast<void*>(std::exchange(kept[kept_count].block, 0));
 }
 
 void check_usable(std::uintptr_t address, std::size_t bytes, bool write) noexcept {

@@ -20,6 +20,9 @@ std::size_t usable_bytes(std::uintptr_t block, std::size_t whole) noexcept;
 /// The running thread frees a block. Returns one that was freed long ago, and is free for good now; null if none is.
 void* keep_freed(void* block, std::size_t whole) noexcept;
 
+/// Of the blocks that are kept, the one at the highest address: it is free for good now. Null if none is kept.
+void* take_highest_freed() noexcept;
+
 /// Ends the run if the running thread may not access these bytes. Requires: follow_program().
 void check_usable(std::uintptr_t address, std::size_t bytes, bool write) noexcept;
 

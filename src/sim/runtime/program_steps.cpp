@@ -36,17 +36,20 @@ constinit bool learning = false;
 constinit growing_list<user> users;               // the first one stands for none
 constinit std::uint64_t* shared_codes = nullptr;  // one bit for each byte of code
 constinit std::size_t code_end = 0;
+// Of several schedules in this process, what the present one has to be cleared of.
+constinit bool forgets = false;
+constinit growing_list<std::uint32_t> touched_granules;
+constinit growing_list<std::uint32_t> marked_codes;
+constexpr std::size_t max_touched = std::size_t{1} << 24;
+constexpr std::size_t max_marked = std::size_t{1} << 20;
 
 bool is_shared_code(std::uintptr_t code) noexcept {
   return code < code_end && (shared_codes[code / 64] >> (code % 64) & 1) != 0;
 }
 void mark(std::uintptr_t code) noexcept {
-  if (code < code_end) shared_codes[code / 64] |= std::uint64_t{1} << (code % 64);
-}
-
-void mark_both(std::uintptr_t code, std::uintptr_t other) noexcept {
-  mark(code);
-  mark(other);
+  if (code >= code_end || is_shared_code(code)) return;
+  if (forgets && !marked_codes.push(static_cast<std::uint32_t>(code))) return;
+  shared_codes[code / 64] |= std::uint64_t{1} << (code % 64);
 }
 
 void remember_user(granule& at, std::uintptr_t code) noexcept {
@@ -59,7 +62,11 @@ void remember_user(granule& at, std::uintptr_t code) noexcept {
 
 /// Whether others use the memory, too, and somebody writes it.
 bool touch(const thread_record& thread, granule& at, bool write, std::uintptr_t code) noexcept {
-  if (at.first_plus_one == 0) at.first_plus_one = static_cast<std::uint16_t>(thread.id + 1);
+  if (at.first_plus_one == 0) {
+    if (state.explores_itself && !touched_granules.push(number_of(at)))
+      fail("a schedule uses more than 128 MiB of memory; allowed: less");
+    at.first_plus_one = static_cast<std::uint16_t>(thread.id + 1);
+  }
   at.several = at.several || at.first_plus_one != thread.id + 1;
   at.written = at.written || write;
   if (!at.several || !at.written) {
@@ -108,9 +115,26 @@ void follow_program(bool learns, bool races_are_faults) noexcept {
   users.reserve_for(max_users, "users of memory");
   users.push({0, 0});
   if (const char* path = std::getenv(option::shared_codes)) read_shared_codes(path);
-  set_up_races(races_are_faults ? nullptr : mark_both);
+  set_up_races(races_are_faults ? nullptr : mark_races);
   state.follows_program = true;
   state.looks_at_accesses = true;
+}
+
+void begin_program_schedule(bool learns, bool learns_for_others) noexcept {
+  touched_granules.reserve_for(max_touched, "used memory");
+  marked_codes.reserve_for(max_marked, "instructions of a schedule");
+  for (const std::uint32_t number : touched_granules) {
+    granule& at = granule_of_number(number);
+    at.first_plus_one = 0;
+    at.several = at.written = false;
+    at.users = 0;
+  }
+  touched_granules.clear();
+  for (const std::uint32_t code : marked_codes) shared_codes[code / 64] &= ~(std::uint64_t{1} << (code % 64));
+  marked_codes.clear();
+  users.shrink(1);
+  learning = learns;
+  forgets = !learns_for_others;
 }
 
 bool is_library_code(std::uintptr_t code) noexcept {
@@ -150,6 +174,11 @@ void touches_for_program(thread_record& thread, std::uintptr_t address, std::siz
     touch_all(thread, address, bytes, write, thread.last_code);
 }
 
+void mark_races(std::uintptr_t code, std::uintptr_t other) noexcept {
+  mark(code);
+  mark(other);
+}
+
 void pass_without_step() noexcept {
   if (++state.steps > state.last_step) report_livelock();
 }
@@ -163,6 +192,7 @@ void enter_function(std::uintptr_t caller, std::uintptr_t code) noexcept {
   } else if (caller < library_begin) {
     thread.library_depth = 1;
     thread.enters_library = true;
+    thread.library_call = caller;
   } else if (thread.library_depth != 0) {
     ++thread.library_depth;
   }

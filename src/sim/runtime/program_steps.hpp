@@ -24,6 +24,10 @@ namespace txsync::sim {
 /// name, if they do.
 void follow_program(bool learns, bool races_are_faults) noexcept;
 
+/// The next of several schedules in this process begins. Nobody has used memory yet, and the instructions that schedules
+/// have found since the last one that learns for the others are forgotten.
+void begin_program_schedule(bool learns, bool learns_for_others) noexcept;
+
 /// Whether an instruction is the library's, and not the program's own. Requires: follow_program().
 bool is_library_code(std::uintptr_t code) noexcept;
 
@@ -44,6 +48,9 @@ void pass_without_step() noexcept;
 /// A function was entered, or is left: `code` is in it, and `caller` in the one that has called it.
 void enter_function(std::uintptr_t caller, std::uintptr_t code) noexcept;
 void leave_function(std::uintptr_t code) noexcept;
+
+/// Accesses at these places race: they are steps from now on.
+void mark_races(std::uintptr_t code, std::uintptr_t other) noexcept;
 
 /// After a learning run: a record for each instruction that has accessed shared memory.
 void write_shared_codes() noexcept;

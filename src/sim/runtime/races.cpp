@@ -53,8 +53,11 @@ constinit thread_clocks* of_thread = nullptr;
 constinit location* locations = nullptr;
 constinit std::size_t location_count = 0;
 constinit std::uint32_t* first_access = nullptr;  // by granule
-constinit growing_list<last_access> accesses;     // the first one stands for none
-constinit std::uint32_t unused = 0;               // a list of them
+// Of a program that explores itself, what its next schedule begins without.
+constinit growing_list<std::uint32_t> accessed_granules;
+constinit growing_list<std::uint32_t> used_locations;
+constinit growing_list<last_access> accesses;  // the first one stands for none
+constinit std::uint32_t unused = 0;            // a list of them
 constinit bool off = true;
 using race_function = void (*)(std::uintptr_t code, std::uintptr_t other) noexcept;
 constinit race_function found = nullptr;
@@ -87,6 +90,7 @@ location* location_of(std::uintptr_t address, bool make) noexcept {
     return nullptr;
   }
   locations[at].address = address;
+  used_locations.push(static_cast<std::uint32_t>(at));
   return &locations[at];
 }
 
@@ -149,7 +153,8 @@ void check_granule(const thread_record& thread, std::uint32_t& first, last_acces
     unused = dropped;
   }
   const std::uint32_t fresh = new_access();
-  if (fresh == 0) {
+  const auto number = static_cast<std::uint32_t>(&first - first_access);
+  if (fresh == 0 || (first == 0 && state.explores_itself && !accessed_granules.push(number))) {
     off = true;
     return;
   }
@@ -167,8 +172,24 @@ void set_up_races(void (*when_found)(std::uintptr_t code, std::uintptr_t other) 
   first_access = static_cast<std::uint32_t*>(
       reserve(0, program_end / granule_bytes * sizeof(std::uint32_t), "accesses of threads"));
   accesses.reserve_for(max_accesses, "accesses of threads");
+  accessed_granules.reserve_for(2 * max_accesses, "accesses of threads");
+  used_locations.reserve_for(max_locations, "clocks of atomics");
   accesses.push({});
   ++of_thread[0].now[0];  // at the time 0, everything comes before
+  off = false;
+}
+
+void begin_schedule_of_races(race_function when_found) noexcept {
+  found = when_found;
+  for (const std::uint32_t number : accessed_granules) first_access[number] = 0;
+  accessed_granules.clear();
+  accesses.shrink(1);
+  unused = 0;
+  for (const std::uint32_t number : used_locations) locations[number] = {};
+  used_locations.clear();
+  location_count = 0;
+  std::fill(of_thread, of_thread + used(), thread_clocks{});
+  ++of_thread[0].now[0];
   off = false;
 }
 

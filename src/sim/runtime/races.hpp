@@ -19,6 +19,8 @@ namespace txsync::sim {
 /// Before the first access of a program whose races are looked for. For each race found(code, code of the access before)
 /// is called; if it is null, the run ends with a message.
 void set_up_races(void (*found)(std::uintptr_t code, std::uintptr_t other) noexcept) noexcept;
+/// The same again, for the next of several schedules in this process: nothing was accessed yet. Requires: one thread.
+void begin_schedule_of_races(void (*found)(std::uintptr_t code, std::uintptr_t other) noexcept) noexcept;
 /// False if there are too many threads or atomics, or hardware transactions.
 bool finds_races() noexcept;
 

@@ -52,8 +52,4 @@ void write_record(const char* group, const char* name, std::uint64_t value) noex
   write_line(line);
 }
 
-void write_step(std::uint32_t thread, std::uint64_t code, step_kind what, std::uint64_t address) noexcept {
-  write_record(trace_step{thread, code, what, address});
-}
-
 }  // namespace txsync::sim

@@ -27,8 +27,6 @@ void write_record(const Record& record) noexcept {
   put_record(line, record);
   write_line(line);
 }
-/// One step of a traced run: who, where in the code, what, at which address.
-void write_step(std::uint32_t thread, std::uint64_t code, step_kind what, std::uint64_t address) noexcept;
 /// Why the simulation cannot continue, as the last of all records. Signal handlers may call it, too.
 void write_failure(const char* text, std::size_t size) noexcept;
 void flush_records() noexcept;

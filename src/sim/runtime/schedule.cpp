@@ -6,6 +6,7 @@
 #include "elision.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
+#include "held_locks.hpp"
 #include "oracle.hpp"
 #include "program_steps.hpp"
 #include "state.hpp"
@@ -130,6 +131,7 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
   line_text line;
   line << "deadlock: nothing can run (seed " << present_seed() << "); waiting:";
   add_places(line, [](const thread_record& thread) { return thread.state == thread_state::blocked; });
+  add_awaited_locks(line);
   fail(line);
 }
 
@@ -192,7 +194,9 @@ void take_timer_interrupt(thread_record& thread) noexcept {
 
 void report_livelock() noexcept {
   line_text line;
-  line << "livelock: more than " << state.max_steps << " steps without an end";
+  line << "livelock: more than " << state.max_steps << " steps without an end (seed " << present_seed()
+       << "); running:";
+  add_places(line, [](const thread_record& thread) { return thread.state == thread_state::running; });
   fail(line);
 }
 

@@ -16,6 +16,7 @@
 #include "co_resident_ways.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
+#include "own_exploration.hpp"
 #include "pages.hpp"
 #include "probes.hpp"
 #include "program_steps.hpp"
@@ -47,15 +48,8 @@ constexpr named_number numbers[] = {
 
 constinit char model_text[1 << 16] = {};
 
-void read_model(const char* path) noexcept {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t size = file < 0 ? -1 : read(file, model_text, sizeof model_text - 1);
-  if (size <= 0) {
-    line_text line;
-    line << "cannot read the machine's numbers in " << path;
-    fail(line);
-  }
-  close(file);
+/// One number a line, in the order of the list.
+void parse_model(const char* path) noexcept {
   const char* at = model_text;
   for (const named_number& number : numbers) {
     const std::size_t length = std::strlen(number.name);
@@ -70,6 +64,39 @@ void read_model(const char* path) noexcept {
     state.model.*number.member = static_cast<std::uint32_t>(value);
     at = end + 1;
   }
+}
+
+void read_model(const char* path) noexcept {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? -1 : read(file, model_text, sizeof model_text - 1);
+  if (size <= 0) {
+    line_text line;
+    line << "cannot read the machine's numbers in " << path;
+    fail(line);
+  }
+  close(file);
+  parse_model(path);
+}
+
+// machines/ideal.toml, as txsync would write it (CMakeLists.txt).
+extern "C" const char txsync_sim_built_in_model[];
+extern "C" const char txsync_sim_built_in_model_end[];
+asm(R"(
+.section .rodata
+.globl txsync_sim_built_in_model
+txsync_sim_built_in_model:
+.incbin ")" TXSYNC_SIM_BUILT_IN_MODEL R"("
+.globl txsync_sim_built_in_model_end
+txsync_sim_built_in_model_end:
+.text
+)");
+
+void take_built_in_model() noexcept {
+  std::memcpy(model_text, txsync_sim_built_in_model,
+              static_cast<std::size_t>(txsync_sim_built_in_model_end - txsync_sim_built_in_model));
+  parse_model("the machine that is built in");
+  state.model.core_sockets = 1;
+  state.model.core_cores = cores_of_programs;
 }
 
 std::uint64_t number_option(const char* name, std::uint64_t otherwise) noexcept {
@@ -87,19 +114,26 @@ std::uint64_t number_option(const char* name, std::uint64_t otherwise) noexcept 
 
 constinit bool learns = false;
 constinit bool races_are_faults = false;
+constinit bool counts_uses = false;
 
 /// Returns the number of choices that the run is expected to have.
 std::uint64_t read_options() noexcept {
   set_record_file(static_cast<int>(number_option(option::records, ~std::uint64_t{0})));
-  const char* model = std::getenv(option::model);
-  if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim -- PROGRAM");
-  read_model(model);
   number_options asked;
+  if (const char* model = std::getenv(option::model)) {
+    read_model(model);
+  } else if (can_explore_itself()) {
+    take_built_in_model();
+    asked.order = static_cast<std::uint64_t>(schedule_order::random);
+  } else {
+    fail("this program is built for the simulated machine: start it by txsync sim -- PROGRAM");
+  }
   number_options::each_option(
       asked, [](const char* name, std::uint64_t& number) noexcept { number = number_option(name, number); });
   state.seed = asked.seed;
   state.scheduling = static_cast<schedule_order>(asked.order % schedule_orders);
-  state.looks_at_accesses = state.scheduling == schedule_order::partial_order;
+  state.looks_at_accesses =
+      state.scheduling == schedule_order::partial_order || state.scheduling == schedule_order::uniform_walk;
   state.slack = cycles(asked.slack_cycles);
   state.oracle = asked.oracle != 0;
   state.uncharged_set_up = asked.uncharged_set_up != 0 && !state.oracle && !exploring();
@@ -115,6 +149,7 @@ std::uint64_t read_options() noexcept {
   if (asked.limit_us != 0) state.time_limit = cycles(asked.limit_us * state.model.core_mhz);
   learns = asked.learns != 0;
   races_are_faults = asked.races != 0;
+  counts_uses = asked.counts_uses != 0;
   return asked.choices;
 }
 
@@ -210,6 +245,7 @@ void write_end() noexcept {
   write_record(number_record::switches, state.switches);
   write_record(number_record::slow_accesses, state.slow_accesses);
   write_record(number_record::accesses, state.slow_accesses + state.hits);
+  if (state.traces) end_trace();
   if (exploring()) write_exploration();
   write_abort_log();
   write_abort_calls();
@@ -229,6 +265,7 @@ int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute_
 void txsync_sim_at_end(void) __attribute__((weak));
 
 void txsync_sim_record(const char* name, std::uint64_t value) {
+  if (state.traces) end_trace();
   state.traces = false;  // the trace ends with the program's first record
   write_record(number_record::program, name, value);
 }
@@ -285,14 +322,24 @@ int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
   make_tables_of_frames();
   catch_crashes(number_option(option::patience, 20));
+  keep_command(count, words);
   given = {count, copy_words(words), copy_words(environment)};
   environ = given.environment;  // what getenv() returns is memory of the program, too
   set_current(nullptr);
   thread_record& first = make_thread(first_thread, nullptr, 0);
   set_current(&first);
   // If it is 0, the program itself says where its schedules begin.
+  if (exploring() && expected_choices == 0) {
+    if (can_explore_itself()) {
+      expect_own_explorations();
+    } else if (state.scheduling == schedule_order::uniform_walk) {
+      count_word_uses();
+    }
+  }
   if (exploring() && expected_choices != 0) {
     follow_program(learns, races_are_faults);
+    if (counts_uses) count_word_uses();
+    if (const char* path = std::getenv(option::word_uses)) walk_by_uses_of(path);
     begin_only_schedule(expected_choices);
   }
   load_hot_state();

@@ -122,6 +122,8 @@ struct runtime_state {
   bool store_buffers = false;      ///< exploring with store_buffer.hpp
   bool follows_program = false;    ///< exploring: the steps are those of program_steps.hpp
   bool looks_at_accesses = false;  ///< exploring: likewise, or in an order that asks which accesses come next
+  bool explores_itself = false;    ///< exploring: the program runs a part of itself in many schedules
+  bool counts_uses = false;        ///< exploring: accesses at steps are counted (uniform_walk.hpp)
   bool guards_pages = false;       ///< some page has ever been less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "access.hpp"
-#include "records.hpp"
 
 namespace txsync::sim {
 
@@ -118,7 +117,7 @@ bool is_hidden_by_running(const waiting_store& store) noexcept {
 void let_out(thread_record& thread, const waiting_store& store) noexcept {
   const std::uintptr_t last_code = thread.last_code;
   thread.last_code = store.code;
-  if (state.traces) write_step(thread.id, store.code, step_kind::drains, store.address);
+  if (state.traces) trace(thread, store.code, step_kind::drains, store.address);
   for_lines(store, [&](line_number line, std::uintptr_t at) { slow_access<true>(thread, line, at); });
   note_write(thread, store.address, store.bytes);
   std::memcpy(reinterpret_cast<void*>(store.address), store.hidden, store.bytes);
@@ -145,7 +144,7 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
   std::memcpy(store.hidden, reinterpret_cast<const void*>(address), bytes);
   add(buffer, store);
   buffer.in_memory = true;
-  if (state.traces) write_step(thread.id, thread.last_code, step_kind::buffers, address);
+  if (state.traces) trace(thread, thread.last_code, step_kind::buffers, address);
   charge(thread, 1);
   return true;
 }

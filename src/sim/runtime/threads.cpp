@@ -116,6 +116,9 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.enters_library = false;
   thread.library_depth = 0;
   thread.accesses_without_step = 0;
+  thread.library_call = 0;
+  thread.asked_lock = nullptr;
+  thread.creator = state.current != nullptr ? state.current->id : thread.id;
   thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
   return thread;

@@ -2,9 +2,9 @@
 #include "waiters.hpp"
 
 #include "failure.hpp"
-#include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
+#include "traces.hpp"
 
 namespace txsync::sim {
 
@@ -75,7 +75,7 @@ thread_record** bucket_of(const void* word) noexcept {
 
 bool futex_wait(const void* word, ticks deadline) noexcept {
   thread_record& self = *state.current;
-  if (state.traces) write_step(self.id, self.last_code, step_kind::sleeps, reinterpret_cast<std::uintptr_t>(word));
+  if (state.traces) trace(self, self.last_code, step_kind::sleeps, reinterpret_cast<std::uintptr_t>(word));
   self.waits_at = word;
   self.next = nullptr;
   thread_record** place = bucket_of(word);
@@ -97,7 +97,7 @@ unsigned futex_wake(const void* word, unsigned count) noexcept {
     thread.waits_at = nullptr;
     thread.next = nullptr;
     thread_record& waker = *state.current;
-    if (state.traces) write_step(waker.id, waker.last_code, step_kind::wakes, reinterpret_cast<std::uintptr_t>(word));
+    if (state.traces) trace(waker, waker.last_code, step_kind::wakes, reinterpret_cast<std::uintptr_t>(word));
     waker.time += cycles(state.model.os_wake);
     wake(thread, waker.time + cycles(state.model.os_wake_delay));
     ++woken;

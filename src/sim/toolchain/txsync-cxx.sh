@@ -158,6 +158,11 @@ link() {
   # A program that uses txsync reports at its end what its sites counted, although nothing calls that function.
   local wanted=(-u txsync_sim___cxa_atexit -u txsync_sim_library_begin)
   [[ ${#floors[@]} -eq 0 ]] || wanted+=(-u txsync_sim_at_end)
+  # library/held_locks.cpp
+  for word in mutex_{lock,trylock,timedlock,clocklock,unlock} rwlock_{,try,timed,clock}{rd,wr}lock rwlock_unlock \
+    spin_{lock,trylock,unlock} cond_{wait,timedwait,clockwait}; do
+    wanted+=("-Wl,--wrap=txsync_sim_pthread_$word")
+  done
   run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" "${wanted[@]}" "${objects[@]}" \
     ${given[@]+"${given[@]}"} "$parts"/libtxsync-sim-{data,begin}.a ${floors[@]+"${floors[@]}"} -Wl,--start-group "${ours[@]}" -Wl,--end-group
 }

@@ -109,7 +109,7 @@ class MovedPrograms(programs.ByCommand):
 class ExploredPrograms(programs.ByCommand):
     """txsync explore -- PROGRAM."""
 
-    ORDERS = ("random", "priorities", "delay-bounded", "partial-order")
+    ORDERS = ("random", "priorities", "delay-bounded", "partial-order", "uniform-walk")
 
     @classmethod
     def setUpClass(cls):
@@ -197,8 +197,10 @@ class ExploredPrograms(programs.ByCommand):
         told = self.explore("--order", "random", "--", "./program", "lost-update", status=1)
         again = shlex.split(told.splitlines()[-1])[1:]
         steps = self.call(programs.BIN / "txsync", *again).stdout
-        for line in (r"^thread 0 in std::thread::_M_start_thread$", r"^thread 0 reads .*::count  .*explored.cpp:\d+",
-                     r"^thread 1     reads .*::count  .*explored.cpp:\d+", r"^thread 0 writes .*::count  .*explored.cpp:\d+"):
+        self.assertRegex(steps.splitlines()[0], r"^  \(\d+ steps of thread 0, before it starts another\)$")
+        self.assertEqual(steps.splitlines()[1], "  thread 0 in std::thread::_M_start_thread")
+        for line in (r"^[ >] thread 0 reads .*::count = 0  .*explored.cpp:\d+", r"^> thread 1     in run$", r"^  thread 1     reads .*::count = 0  ",
+                     r"^[ >] thread [01] .*writes .*::count: 0 -> 1  .*explored.cpp:\d+", r"^[ >] thread [01] .*writes .*::count: 1 -> 1  "):
             self.assertRegex(steps, re.compile(line, re.MULTILINE))
         self.assertNotIn("std_threads.cpp", steps.split("\n\n", maxsplit=1)[0])
         everything = self.call(programs.BIN / "txsync", *again[:2], "--all", *again[2:]).stdout

@@ -14,10 +14,11 @@ constexpr unsigned key_count = 128;
 constexpr int rounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 
 struct key {
-  std::atomic<bool> used;
-  void (*destroy)(void*);
+  std::atomic<bool> used = false;
+  void (*destroy)(void*) = nullptr;
 };
-key keys[key_count];
+// Static initialisers of the program, which come first, make keys.
+constinit key keys[key_count] = {};
 thread_local void* values[key_count];
 thread_local bool registered;
 

@@ -112,11 +112,5 @@ wchar_t* txsync_sim_wmemchr(const wchar_t* in, wchar_t value, std::size_t count)
   reads(in, count * sizeof(wchar_t));
   return wmemchr(const_cast<wchar_t*>(in), value, count);
 }
-std::size_t txsync_sim_wcslen(const wchar_t* text) {
-  step();
-  const std::size_t length = wcslen(text);
-  reads(text, (length + 1) * sizeof(wchar_t));
-  return length;
-}
 
 }  // extern "C"

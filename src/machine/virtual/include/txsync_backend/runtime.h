@@ -74,6 +74,23 @@ void txsync_sim_record_test(const char* name, const char* expected, const char* 
 void txsync_sim_schedule_begin(uint64_t seed);
 /* The schedules from now on are about as long as this one. Orders draw change points and delays from that length. */
 void txsync_sim_expect_such_schedules(void);
+/* A part of the program that runs in many schedules (txsync/explore.hpp). A program that refers to these functions can be
+   started without txsync. next: 1 if the part has to run once more, 0 if the exploration is over. failed: the schedule
+   that has run was wrong; says how to repeat it, and ends the exploration. explored: how many schedules the last
+   exploration had, without those that come first. Requires of begin and next: the calling thread is the only one. */
+struct txsync_sim_exploration {
+  const char* name;
+  uint64_t schedules;
+  uint64_t seed;
+  uint64_t max_steps; /* of a schedule; 0: 20 times those of the first ones */
+  unsigned order;     /* sim::schedule_order; 0: several in turn */
+  unsigned store_buffers;
+  unsigned races;
+};
+void txsync_sim_explore_begin(const struct txsync_sim_exploration* asked);
+int txsync_sim_explore_next(void);
+void txsync_sim_explore_failed(void);
+uint64_t txsync_sim_explored(void);
 /* Stores a word outside of the program's memory, in the order of execution. It is neither a step of the schedule nor a
    store, and an abort does not undo it. Returns how many notes there were before it in this schedule. Any thread may
    call it. */

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""own_explorations.py BIN PLAIN_MODEL MACHINES: programs that explore parts of themselves by txsync::explore()."""
+
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+
+import programs
+
+INCLUDE = pathlib.Path(__file__).resolve().parents[3] / "include"
+HEADERS = (f"-I{INCLUDE}", f"-I{INCLUDE}/txsync/machine/native")
+NAME = r"own_exploration\.cpp:\d+"
+GOOGLETEST = pathlib.Path("/usr/src/googletest/googletest")
+
+
+class OwnExplorations(programs.ByCommand):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "own_exploration.cpp", more=HEADERS)
+
+    def found(self, *words, status, says):
+        """Found; and found again, by the command that the program prints."""
+        ran = self.call("./program", *words)
+        self.assertEqual(ran.returncode, status, ran)
+        self.assertIn(says, ran.stderr)
+        again = shlex.split(ran.stderr.strip().rpartition("again: ")[2])
+        self.assertEqual(again[:2] + again[3:], ["txsync", "replay", "--", "./program", *words])
+        self.assertRegex(again[2], rf"^{NAME}@[a-z-]+(\+races)?(\+store-buffers)?@\d+$")
+        repeated = self.call(programs.BIN / "txsync", *again[1:])
+        self.assertEqual((repeated.returncode, repeated.stderr), (1, ""))
+        self.assertRegex(repeated.stdout, r"thread [12] .*own_exploration.cpp:\d+")
+        return repeated.stdout
+
+    def test_the_machine_that_is_built_in_is_the_one_of_explorations(self):
+        built_in = programs.BIN.parent / "src/sim/runtime/ideal.txt"
+        written = self.at / "written.txt"
+        self.assertEqual(self.call(programs.PLAIN_MODEL, programs.MACHINES / "ideal.toml", written).returncode, 0)
+        self.assertEqual(built_in.read_text(encoding="ascii"), written.read_text(encoding="ascii"))
+
+    def test_a_check_that_fails_ends_the_exploration_with_a_key(self):
+        repeated = self.found("lost-update", status=1, says="a schedule failed; again: ")
+        self.assertRegex(repeated, r"reads .* = 0 .*\n(.*\n)*.*writes .*: 0 -> 1 .*\n(.*\n)*.*writes .*: 1 -> 1 ")
+
+    def test_the_program_finds_the_fault_again_after_the_same_number_of_schedules(self):
+        for words in (("lost-update",), ("late", "order=6"), ("use-after-free",)):
+            with self.subTest(words=words):
+                first, second = (self.call("./program", *words) for _ in range(2))
+                self.assertEqual((first.stdout, first.stderr), (second.stdout, second.stderr))
+
+    def test_each_order_finds_a_lost_update(self):
+        for order in (1, 2, 4, 5, 6):  # round-robin makes the same schedule again and again
+            with self.subTest(order=order):
+                self.found("lost-update", f"order={order}", status=1, says="a schedule failed; again: ")
+
+    def test_right_parts_stay_silent(self):
+        for words in (("right",), ("right", "races"), ("right", "store-buffers"), ("data-race",)):
+            with self.subTest(words=words):
+                ran = self.call("./program", *words)
+                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "nothing after 5000 schedules\n", ""))
+
+    def test_an_exception_goes_on_to_the_caller_with_a_key_before_it(self):
+        ran = self.call("./program", "throws")
+        self.assertEqual(ran.returncode, programs.FAILED)
+        self.assertRegex(ran.stderr, rf"^txsync explore: {NAME}: a schedule failed; again: txsync replay {NAME}@")
+
+    def test_what_ends_the_program_names_the_key(self):
+        for fault, says in (("aborts", "the program has called abort()"), ("crossing-locks", "deadlock: nothing can run"),
+                            ("use-after-free", "the program reads 4 bytes of a block that is free")):
+            with self.subTest(fault=fault):
+                self.found(fault, status=programs.FAILED, says=says)
+        self.found("data-race", "races", status=programs.FAILED, says="data race: this thread ")
+
+    def test_a_thread_that_is_not_joined_is_refused(self):
+        ran = self.call("./program", "not-joined")
+        self.assertEqual(ran.returncode, programs.FAILED)
+        self.assertIn("a thread that it has started is not joined; allowed: a body that joins its threads", ran.stderr)
+
+    def test_the_environment_says_how_many_schedules(self):
+        ran = subprocess.run(["./program", "right"], cwd=self.at, capture_output=True, text=True, check=True, timeout=100,
+                             env={"TXSYNC_EXPLORE_SCHEDULES": "123"})
+        self.assertEqual(ran.stdout, "nothing after 123 schedules\n")
+
+    def test_under_the_verbs_the_part_runs_once(self):
+        ran = self.call(programs.BIN / "txsync", "sim", "--machine", "ideal", "--", "./program", "right")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "nothing after 1 schedules\n"))
+        ran = self.call(programs.BIN / "txsync", "explore", "--schedules", "20", "--", "./program", "right")
+        self.assertEqual(ran.returncode, 0, ran)
+
+    def test_a_key_of_another_place_is_refused(self):
+        ran = self.call(programs.BIN / "txsync", "replay", "other.cpp:1@random@3", "--", "./program", "right")
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("has not made the exploration other.cpp:1; allowed: a key that it has printed", ran.stderr)
+
+    def test_natively_the_part_runs_once(self):
+        done = self.call("g++", "-std=c++20", *HEADERS, programs.HERE / "own_exploration.cpp", "-o", "native", "-pthread")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ran = self.call("./native", "right")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "nothing after 1 schedules\n"))
+
+
+@unittest.skipUnless(GOOGLETEST.exists(), "no sources of GoogleTest (Debian's libgtest-dev)")
+class WithGoogleTest(programs.ByCommand):
+    SOURCE = """
+        #include <atomic>
+        #include <thread>
+        #include <gtest/gtest.h>
+        #include <txsync/explore.hpp>
+        static std::atomic<int> balance{0};
+        static void add() { balance = balance + 1; }
+        static void two(void (*body)()) {
+          balance = 0;
+          std::thread one(body), other(body);
+          one.join();
+          other.join();
+        }
+        TEST(Account, LosesAnUpdate) {
+          txsync::explore({.has_failed = testing::Test::HasFailure}, [] {
+            two(add);
+            EXPECT_EQ(balance, 2);
+          });
+        }
+        TEST(Account, AddsInOneStep) {
+          const auto seen = txsync::explore({.schedules = 300, .has_failed = testing::Test::HasFailure}, [] {
+            two([] { ++balance; });
+            EXPECT_EQ(balance, 2);
+          });
+          EXPECT_EQ(seen.schedules, 300u);
+        }"""
+
+    def test_a_failing_expectation_has_a_key(self):
+        self.compile(self.SOURCE, "program", more=(*HEADERS, "-O1", f"-I{GOOGLETEST}", f"-I{GOOGLETEST}/include", GOOGLETEST / "src/gtest-all.cc",
+                                                   GOOGLETEST / "src/gtest_main.cc"))
+        ran = self.call("./program")
+        self.assertEqual(ran.returncode, 1, ran)
+        self.assertIn("[  FAILED  ] Account.LosesAnUpdate", ran.stdout)
+        self.assertIn("[       OK ] Account.AddsInOneStep", ran.stdout)
+        self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+        key = re.search(r"again: txsync replay (source\.cpp:\d+@[a-z-]+@\d+) -- \./program$", ran.stderr.strip()).group(1)
+        repeated = self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "--gtest_filter=Account.LosesAnUpdate")
+        self.assertEqual(repeated.returncode, 1, repeated)
+        self.assertIn("Expected equality of these values", repeated.stdout)
+        self.assertRegex(repeated.stdout, r"> thread [12] .*writes balance: 0 -> 1 .*add \(source\.cpp:7\)")
+
+
+if __name__ == "__main__":
+    programs.BIN, programs.PLAIN_MODEL, programs.MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
