@@ -66,9 +66,11 @@ struct exploration {
 ///
 /// A schedule fails if has_failed() is true after it. Then the exploration ends, and the standard error gets a line with
 /// the command that repeats the schedule: `txsync replay KEY -- PROGRAM` shows the steps of each thread. If the body
-/// throws, the same line is written, and the exception goes on to the caller. The program ends with exit status 99 and a
-/// sentence if a schedule deadlocks or does not end, if it aborts (a failed assertion), crashes or accesses memory that
-/// is freed, or if a thread is not joined when the body returns.
+/// throws, the same line is written, and the exception goes on to the caller. Other faults end the program, with a
+/// sentence and the exit status 99:
+///  - deadlocks, and schedules that do not end;
+///  - failed assertions and crashes, accesses to freed memory, and data races if asked for;
+///  - a thread that is not joined when the body returns.
 ///
 /// Requires: the body starts from the same state each time, joins the threads that it has started, and makes no system
 /// calls whose results differ. No other thread of the program runs. explore() is not called by a body.

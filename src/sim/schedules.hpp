@@ -28,8 +28,8 @@ constexpr const char* name_of(schedule_order order) noexcept {
 inline constexpr schedule_order orders_of_programs[] = {schedule_order::random, schedule_order::priorities,
                                                         schedule_order::delay_bounded, schedule_order::partial_order,
                                                         schedule_order::uniform_walk};
-/// Every so many schedules of a program, each of its accesses is a step: the instructions that access shared memory are
-/// known from a few runs only. Each order's turn comes.
+/// Whether each access of a program is a step in the schedule. The instructions that access shared memory are known from
+/// a few runs only. Each order's turn comes.
 constexpr bool has_all_steps(std::uint64_t seed) noexcept {
   constexpr std::uint64_t every = 8;
   return seed % every == seed / every % every;

@@ -61,6 +61,7 @@ CLOSED_TO_BENCHMARKS = "src/cli/"
 PUBLIC_FACES = {
     "site.hpp": "observe",
     "load_policy.hpp": "policy",
+    "explore.hpp": "machine",
     "mutex.hpp": "locks",
     "policy_mutex.hpp": "speculate",
     "shared_mutex.hpp": "locks",

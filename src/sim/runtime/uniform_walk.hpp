@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The selectively uniform random walk (SURW: Zhao, Wolff, Mathur and Roychoudhury, ASPLOS 2025). In each schedule, the
-// accesses to one word of memory are the interesting ones. Any order of these is as likely as any other: a thread is
-// drawn in proportion to how many of them it has left, and the others wait before theirs. All other events come in the
+// accesses to one word of memory are the interesting ones. Any order of these is as likely as any other. For that, a
+// thread is drawn in proportion to how many of them it has left, and the others wait before theirs. All other events come in the
 // order of random priorities. Which words there are, and how often a thread accesses each, is counted in schedules
 // before.
 #pragma once

@@ -128,6 +128,9 @@ void txsync_sim_unsupported(const char* name) {
   std::fprintf(stderr, "unsupported: %s\n", name);
   std::_Exit(3);
 }
+void txsync_sim_lock_asked(const void*) {}
+void txsync_sim_lock_taken(const void*, int) {}
+void txsync_sim_lock_released(const void*) {}
 void txsync_sim_exit(int status) { std::exit(status); }
 void txsync_sim_quick_exit(int status) { std::_Exit(status); }
 void txsync_sim_abort_program(void) { std::abort(); }
