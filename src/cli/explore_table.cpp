@@ -21,7 +21,10 @@ void print_result(std::FILE* out, const simulate::exploration_result& result) {
     base::print(out, "{} {}\n", base::padded(result.subject, test_width), result.error);
     return;
   }
-  const std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
+  std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
+  if (!result.failing && result.completeness != simulate::exploration_completeness::not_known)
+    found += result.completeness == simulate::exploration_completeness::complete ? "; explored completely"
+                                                                                 : "; not explored completely";
   base::print(out, "{} {:12} {:>14.0f}  {}{}\n", base::padded(result.subject, test_width), result.schedules,
               static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found);
   std::fflush(out);

@@ -39,7 +39,7 @@ class explore_verb final : public verb {
     text_option(
         app, "--order", order_, "ORDER",
         "random (default of tests), priorities, delay-bounded, partial-order, uniform-walk (default of a program: "
-        "these five in turn), round-robin");
+        "these five in turn), round-robin, systematic (of a program: each execution once)");
     flag(app, "--store-buffers", store_buffers_, "Stores wait in store buffers, as on x86");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
@@ -64,7 +64,8 @@ class explore_verb final : public verb {
     if (!with.program.empty()) return explore_given_program(with, seed);
     if (steps_) throw bad_input("--steps is for a program after --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
-    if (kind.races) throw bad_input("--races is for a program after --");
+    if (kind.races || kind.order == sim::schedule_order::systematic)
+      throw bad_input("--races and --order systematic are for a program after --");
     const std::vector<simulate::exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, max_schedules, 100'000);
     simulate::begin_document(with.document, {{kind}, schedules, simulate::max_test_steps},
@@ -155,12 +156,16 @@ class explore_verb final : public verb {
       if (!order_) plan.kinds.push_back(checked_kind(sim::name_of(order)));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
+    simulate::check_systematic(plan.kinds.front());
     simulate::begin_document(with.document, plan, simulate::machine_of_programs());
     const stop_on_signal guard;
     try {
       if (what.has_default_steps) what.max_steps = simulate::default_steps_of(what);
       with.document.more["explore"]["steps"] = what.max_steps;
-      const simulate::exploration_result result = simulate::explore_program(what, plan, seed);
+      const simulate::schedule_kind& first = plan.kinds.front();
+      const simulate::exploration_result result = first.order == sim::schedule_order::systematic
+                                                      ? simulate::explore_systematically(what, first, plan.schedules)
+                                                      : simulate::explore_program(what, plan, seed);
       print_heading(with.table);
       print_result(with.table, result);
       if (result.schedules != 0) simulate::add_to_document(with.document, result);

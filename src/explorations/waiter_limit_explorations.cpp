@@ -212,7 +212,7 @@ constexpr exploration table[] = {
     {"seeded:condition_variable-full", "one more waits than can be counted", broken, condition<all_but_one, no_limit>},
     {"seeded:futex-line-full", "one more is in line than can be counted", broken, line<no_limit>, sleeps},
     {"seeded:futex-aside-full", "one more waits with a deadline than can be counted", broken, beside<no_limit>, sleeps},
-    {"seeded:ticket-wrap", "tickets are compared as numbers", broken, numbered_test<without_wrap, 2>::run},
+    {"seeded:ticket-compared", "tickets are compared as numbers", broken, numbered_test<without_wrap, 2>::run},
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ std::string order_words(const std::string& order) {
   if (order == "uniform-walk")
     return "all orders of the accesses to one word, which is drawn, are equally likely as far as counts tell";
   if (order == "round-robin") return "threads take turns";
+  if (order == "systematic") return "each execution that is not equivalent to one before is made once";
   return {};
 }
 

@@ -68,9 +68,14 @@ unsigned txsync_sim_program_cpus(void);
 uintptr_t txsync_sim_first_thread(void);
 void txsync_sim_thread_exit(void) __attribute__((noreturn));
 
-// ---- pthread's locks, for the message on a deadlock: the calling thread will wait for a lock (null: for none), has it,
-// has given it up.
-void txsync_sim_lock_asked(const void* lock);
+// ---- What the calling thread is about to wait for, and which locks it has: for messages, and for the order systematic. To
+// be called before the first access of a call, where other threads may go first. Null: for nothing any more.
+// `how`: 1 a lock for reading, 2 with a deadline, 4 after a wake-up. join: the thread that was started with that
+// argument; _at: the argument is there.
+void txsync_sim_lock_asked(const void* lock, unsigned how);
+void txsync_sim_semaphore_asked(const uint32_t* count);
+void txsync_sim_join_asked(uintptr_t argument);
+void txsync_sim_join_asked_at(const void* argument);
 void txsync_sim_lock_taken(const void* lock, int shared);
 void txsync_sim_lock_released(const void* lock);
 

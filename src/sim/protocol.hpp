@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "learnt_records.hpp"
 #include "schedules.hpp"
 
 namespace txsync::sim {
@@ -33,6 +34,7 @@ inline constexpr int model_descriptor = 3;
 inline constexpr int record_descriptor = 4;
 inline constexpr int shared_codes_descriptor = 5;
 inline constexpr int word_uses_descriptor = 6;
+inline constexpr int choices_descriptor = 7;
 
 /// The exit status of an image whose simulation failed. The program's own exit status is another matter.
 inline constexpr int failure_status = 99;
@@ -58,6 +60,8 @@ inline constexpr char records[] = "TXSYNC_SIM_RECORDS";  ///< descriptor; withou
 inline constexpr char shared_codes[] = "TXSYNC_SIM_SHARED_CODES";
 /// In the order uniform_walk: path of the word_uses that earlier runs have recorded, each member a word of the machine.
 inline constexpr char word_uses[] = "TXSYNC_SIM_WORD_USES";
+/// In the order systematic: path of the choices that the host makes (runtime/systematic.hpp). Without it there are none.
+inline constexpr char chosen[] = "TXSYNC_SIM_CHOSEN";
 /// Of a program that explores itself: the name of the exploration of which one schedule is repeated. Nothing else is
 /// explored.
 inline constexpr char repeats[] = "TXSYNC_SIM_REPEATS";
@@ -123,6 +127,7 @@ inline constexpr char accesses[] = "accesses";          ///< all
 inline constexpr char choices[] = "choices";            ///< that the last schedule had; in exploring orders
 inline constexpr char steps[] = "steps";                ///< all; in exploring orders
 inline constexpr char races_unseen[] = "races_unseen";  ///< 1: at some time, races were no longer looked for
+inline constexpr char redundant[] = "redundant";        ///< 1: in the order systematic, the run would repeat another
 inline constexpr char end_hash[] = "end_hash";
 inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";
@@ -336,37 +341,6 @@ struct abort_end {
     words.address(self.code);
     words.address(self.caller);
     words.number(self.count);
-  }
-};
-
-/// An instruction of the program that has accessed memory that several threads use, and that one of them writes.
-struct shared_instruction {
-  static constexpr char record_name[] = "shared";
-  std::uint64_t code = 0;  ///< the instruction after it
-
-  template <class Self, class Words>
-  static constexpr void each_word(Self& self, Words& words) {
-    words.address(self.code);
-  }
-};
-
-/// How often a thread has accessed eight bytes of memory at a step.
-struct word_use {
-  static constexpr char record_name[] = "word_use";
-  static constexpr unsigned members = 5;
-  std::uint64_t address = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t creator = 0;  ///< the thread that has started it
-  std::uint32_t count = 0;
-  std::uint32_t written = 0;  ///< whether one of the accesses was a write
-
-  template <class Self, class Words>
-  static constexpr void each_word(Self& self, Words& words) {
-    words.address(self.address);
-    words.number(self.thread);
-    words.number(self.creator);
-    words.number(self.count);
-    words.number(self.written);
   }
 };
 

@@ -15,13 +15,14 @@ enum class schedule_order : std::uint8_t {
   round_robin,
   delay_bounded,
   partial_order,
-  uniform_walk
+  uniform_walk,
+  systematic
 };
-inline constexpr unsigned schedule_orders = 7;
+inline constexpr unsigned schedule_orders = 8;
 /// The word for it, in options and keys.
 constexpr const char* name_of(schedule_order order) noexcept {
-  constexpr const char* names[schedule_orders] = {"virtual-time",  "random",        "priorities",  "round-robin",
-                                                  "delay-bounded", "partial-order", "uniform-walk"};
+  constexpr const char* names[schedule_orders] = {"virtual-time",  "random",        "priorities",   "round-robin",
+                                                  "delay-bounded", "partial-order", "uniform-walk", "systematic"};
   return names[static_cast<unsigned>(order)];
 }
 /// A program's schedules take turns of these: each finds faults that the others seldom find.

@@ -28,7 +28,7 @@ constexpr std::uint32_t cores_of_tests = 8;
 /// Those that explore, in the order in which people read of them.
 std::vector<sim::schedule_order> orders() {
   std::vector<sim::schedule_order> all(std::begin(sim::orders_of_programs), std::end(sim::orders_of_programs));
-  all.push_back(sim::schedule_order::round_robin);
+  all.insert(all.end(), {sim::schedule_order::round_robin, sim::schedule_order::systematic});
   return all;
 }
 
@@ -168,6 +168,8 @@ schedule_key parse_key(const std::string& text) {
 
 void check_test(const schedule_key& key) {
   if (key.kind.races) throw bad_input("only a program after -- can have the mode 'races'");
+  if (key.kind.order == sim::schedule_order::systematic)
+    throw bad_input("the order systematic is for a program after --");
   words names;
   for (const exploration_test& one : exploration_tests()) {
     if (one.name == key.test) return;
@@ -217,6 +219,10 @@ void begin_document(observe::document& into, const exploration_plan& plan, const
 void add_to_document(observe::document& into, const exploration_result& result) {
   observe::json test = {{"point", into.points.size()}};
   if (result.seeded) test["seeded"] = true;
+  if (result.completeness != exploration_completeness::not_known) {
+    test["complete"] = result.completeness == exploration_completeness::complete;
+    test["redundant"] = result.redundant;
+  }
   test["right"] = result.right;
   if (result.failing) {
     test["complaint"] = result.complaint;

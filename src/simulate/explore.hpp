@@ -74,6 +74,9 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
 /// What was wrong with a run, in one line: the test's own words, or why the simulation could not go on.
 std::string complaint_of(const sim::image_result& seen, const std::string& image);
 
+/// Whether each execution was made: known in the order systematic alone.
+enum class exploration_completeness : std::uint8_t { not_known, partial, complete };
+
 /// The result of exploring one test, or one program.
 struct exploration_result {
   std::string subject;
@@ -89,6 +92,8 @@ struct exploration_result {
   std::string error = {};          ///< why it could not be explored; then the rest has no meaning
   std::string ended_in = {};       ///< where a schedule was when a signal ended the exploration
   std::uint64_t races_unseen = 0;  ///< schedules in which, at some time, races were no longer looked for
+  exploration_completeness completeness = exploration_completeness::not_known;
+  std::uint64_t redundant = 0;  ///< runs in the order systematic that ended early, and are no schedules
 };
 
 /// How schedules are made, and how many of each test at most.
@@ -123,6 +128,16 @@ program_exploration program_to_explore(const base::words& command);
 /// end with exit status 0. It stops early when stop_on_signal is asked. A schedule that is ended by that counts for
 /// nothing. Throws sim::image_error.
 exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
+/// The same in the systematic order, one run after the other: until each execution was made once, or so many.
+exploration_result explore_systematically(const program_exploration& what, const schedule_kind& kind,
+                                          std::uint64_t max_executions);
+/// The request for the run of that number, from 1. The runs before it are made again. Throws bad_input if there are fewer.
+sim::image_request systematic_schedule(const program_exploration& what, const schedule_kind& kind,
+                                       std::uint64_t number);
+/// Throws bad_input if the kind is systematic, and has modes that this order has not.
+void check_systematic(const schedule_kind& kind);
+/// The command that repeats a schedule.
+std::string again_by(const program_exploration& what, const schedule_key& key);
 /// 20 times the steps of one run, but at least min_default_steps. So a long program is no livelock. A run that does not
 /// end within some ten seconds is one. Throws sim::image_error.
 std::uint64_t default_steps_of(const program_exploration& what);

@@ -24,8 +24,6 @@ using base::command_line;
 using base::stop_on_signal;
 using base::words;
 
-namespace {
-
 std::string again_by(const program_exploration& what, const schedule_key& key) {
   words line{"txsync", "replay", key.text()};
   if (!what.has_default_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
@@ -33,8 +31,6 @@ std::string again_by(const program_exploration& what, const schedule_key& key) {
   line.insert(line.end(), what.command.begin(), what.command.end());
   return command_line(line);
 }
-
-}  // namespace
 
 program_exploration program_to_explore(const words& command) {
   try {
@@ -90,6 +86,7 @@ sim::image_request program_schedule(const program_exploration& what, const sched
 namespace {
 
 sim::image_request own_schedule(const program_exploration& what, const schedule_key& key) {
+  if (key.kind.order == sim::schedule_order::systematic) throw bad_input("the order systematic is for whole programs");
   sim::image_request request = request_of(what);
   request.order = key.kind.order;
   request.seed = key.seed;
@@ -111,6 +108,8 @@ sim::image_request repeated_schedule(const schedule_key& key, const words& comma
   if (is_own) return own_schedule(what, key);
   what.has_default_steps = max_steps == 0;
   what.max_steps = max_steps != 0 ? max_steps : default_steps_of(what);
+  check_systematic(key.kind);
+  if (key.kind.order == sim::schedule_order::systematic) return systematic_schedule(what, key.kind, key.seed);
   return program_schedule(what, key.kind, key.seed, profile_of_program(what));
 }
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -61,6 +62,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add(option::records, std::to_string(record_descriptor));
   if (!request.shared_codes.empty())
     add(option::shared_codes, fmt::format("/proc/self/fd/{}", shared_codes_descriptor));
+  if (!request.chosen.empty()) add(option::chosen, fmt::format("/proc/self/fd/{}", choices_descriptor));
   if (!request.repeats.empty()) add(option::repeats, request.repeats);
   if (!request.word_uses.empty()) add(option::word_uses, fmt::format("/proc/self/fd/{}", word_uses_descriptor));
   const number_options numbers = numbers_of(request);
@@ -187,6 +189,18 @@ void add_calls(const calls_record& calls, std::vector<abort_entry>& aborts) {
   }
 }
 
+bool is_of_segment(const record_line& line, std::vector<segment>& into) {
+  return is_record<segment_begin>(
+             line, [&](const segment_begin& one) { into.push_back({.thread = one.thread, .enabled = one.enabled}); }) ||
+         is_record<segment_touch>(line,
+                                  [&](const segment_touch& one) {
+                                    if (!into.empty()) into.back().touches.push_back(one);
+                                  }) ||
+         is_record<segment_event>(line, [&](const segment_event& one) {
+           if (!into.empty()) into.back().events.push_back(one);
+         });
+}
+
 bool is_of_several_words(const record_line& line, image_result& into) {
   return is_record<abort_record>(line, [&](const abort_record& one) { into.aborts.push_back({one, {}, {}}); }) ||
          is_record<calls_record>(line, [&](const calls_record& one) { add_calls(one, into.aborts); }) ||
@@ -194,6 +208,7 @@ bool is_of_several_words(const record_line& line, image_result& into) {
          is_record<shared_instruction>(line,
                                        [&](const shared_instruction& one) { into.shared_codes.push_back(one.code); }) ||
          is_record<word_use>(line, [&](const word_use& one) { into.word_uses.push_back(one); }) ||
+         is_of_segment(line, into.segments) ||
          is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back({one, {}}); }) ||
          is_record<step_values>(line,
                                 [&](const step_values& one) {
@@ -243,6 +258,7 @@ image_result run_image(const image_request& request) {
   const base::descriptor model = file_of("txsync-sim-model", to_plain_text(request.model));
   const base::descriptor shared_codes = file_of("txsync-sim-shared-codes", request.shared_codes);
   const base::descriptor word_uses = file_of("txsync-sim-word-uses", numbers_of(request.word_uses));
+  const base::descriptor chosen = file_of("txsync-sim-choices", request.chosen);
   const pipe_ends record_pipe;
   const pipe_ends message_pipe;
   const base::descriptor records = checked(record_pipe.ends[0]);
@@ -253,7 +269,8 @@ image_result run_image(const image_request& request) {
                             {{model.get(), model_descriptor},
                              {records_in.get(), record_descriptor},
                              {shared_codes.get(), shared_codes_descriptor},
-                             {word_uses.get(), word_uses_descriptor}},
+                             {word_uses.get(), word_uses_descriptor},
+                             {chosen.get(), choices_descriptor}},
                             messages_in.get());
   records_in.reset();
   messages_in.reset();
@@ -287,13 +304,15 @@ image_result run_image(const image_request& request) {
 void debug_image(const image_request& request) {
   const base::descriptor files[] = {file_of("txsync-sim-model", to_plain_text(request.model)),
                                     file_of("txsync-sim-shared-codes", request.shared_codes),
-                                    file_of("txsync-sim-word-uses", numbers_of(request.word_uses))};
-  constexpr int numbers[] = {model_descriptor, shared_codes_descriptor, word_uses_descriptor};
+                                    file_of("txsync-sim-word-uses", numbers_of(request.word_uses)),
+                                    file_of("txsync-sim-choices", request.chosen)};
+  constexpr int numbers[] = {model_descriptor, shared_codes_descriptor, word_uses_descriptor, choices_descriptor};
+  constexpr int count = std::size(numbers);
   constexpr int aside = 100;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < count; ++i) {
     if (files[i].get() >= 0 && dup3(files[i].get(), aside + i, O_CLOEXEC) < 0) throw image_error(std::strerror(errno));
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < count; ++i) {
     if (files[i].get() >= 0 && dup2(aside + i, numbers[i]) < 0) throw image_error(std::strerror(errno));
   }
   std::vector<std::string> words{"gdb",    "-q",

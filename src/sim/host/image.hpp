@@ -19,6 +19,14 @@ struct image_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a thread does between two choices of the order systematic.
+struct segment {
+  unsigned thread = 0;
+  std::uint64_t enabled = 0;  ///< the threads that could have gone on, a bit for each
+  std::vector<segment_touch> touches = {};
+  std::vector<segment_event> events = {};
+};
+
 struct image_request {
   std::string path;
   std::vector<std::string> arguments;
@@ -37,6 +45,8 @@ struct image_request {
   bool counts_uses = false;  ///< in such a run: image_result has word_uses
   /// Of earlier runs that counted; for the order uniform_walk.
   std::vector<word_use> word_uses = {};
+  /// In the order systematic: the choices, in the format of runtime/systematic.hpp. image_result has segments.
+  std::vector<std::uint64_t> chosen = {};
   /// In exploring orders, of a program that explores itself: the name of the exploration of which this schedule is
   /// repeated.
   std::string repeats = {};
@@ -87,6 +97,7 @@ struct image_result {
   std::vector<listed_test> tests;
   std::vector<std::uint64_t> shared_codes;  ///< of shared_instructions
   std::vector<word_use> word_uses;
+  std::vector<segment> segments;
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;

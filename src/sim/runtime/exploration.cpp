@@ -7,6 +7,7 @@
 #include "program_steps.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
+#include "systematic.hpp"
 #include "uniform_walk.hpp"
 
 // Of the program library; null in a program that starts no threads. Never called here.
@@ -224,6 +225,11 @@ actor with_delays() noexcept {
   return delay ? in_turn() : chosen;
 }
 
+actor by_choices_of_host() noexcept {
+  thread_record* const chosen = choose_systematically(running, running_count);
+  return chosen != nullptr ? actor{actor::kind::thread, chosen} : actor{};
+}
+
 actor choose_actor() noexcept {
   switch (state.scheduling) {
     case schedule_order::priorities:
@@ -236,6 +242,8 @@ actor choose_actor() noexcept {
       return by_partial_order();
     case schedule_order::uniform_walk:
       return by_uniform_walk();
+    case schedule_order::systematic:
+      return by_choices_of_host();
     default:
       return at_random();
   }
@@ -298,6 +306,7 @@ void begin_only_schedule(std::uint64_t expected) noexcept {
 }
 
 void write_exploration() noexcept {
+  if (state.scheduling == schedule_order::systematic) end_segments();
   write_record(number_record::choices, choices);
   write_record(number_record::steps, state.steps);
   if (!state.follows_program) return;
@@ -362,6 +371,7 @@ thread_record* choose_explored() noexcept {
 
 void step_to_chosen() noexcept {
   thread_record* next = turn_after(state.scheduling == schedule_order::random ? anyone() : choose_actor());
+  if (next == nullptr) report_deadlock();  // in the systematic order, a step may be the begin of a wait
   if (next != state.current) {
     steps_in_a_row = 0;
     return switch_to(*next);
@@ -374,6 +384,7 @@ void step_to_chosen() noexcept {
 void spun(thread_record& thread) noexcept {
   if (state.scheduling == schedule_order::priorities) thread.priority = --next_lowest;
   if (state.scheduling == schedule_order::delay_bounded) passes = true;
+  if (state.scheduling == schedule_order::systematic) passes_in_systematic();
 }
 
 void draw_priorities(thread_record& thread) noexcept {

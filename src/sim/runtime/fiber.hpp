@@ -143,7 +143,11 @@ struct alignas(64) thread_record {
   std::uint32_t library_depth = 0;          ///< functions of the library that it is in
   std::uint32_t accesses_without_step = 0;  ///< since its last step
   std::uintptr_t library_call = 0;          ///< the program's last call of the library
-  const void* asked_lock = nullptr;         ///< of held_locks.hpp: the lock that it waits for, if it waits
+  // Of held_locks.hpp: what it waits for, if it waits.
+  const void* asked_lock = nullptr;
+  unsigned asked_how = 0;  ///< bits as of txsync_sim_lock_asked()
+  const thread_record* asked_thread = nullptr;
+  const std::uint32_t* asked_semaphore = nullptr;
 
   struct exit_call {
     void (*function)(void*);

@@ -8,6 +8,7 @@
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "heap_guard.hpp"
+#include "systematic.hpp"
 
 namespace txsync::sim {
 
@@ -252,6 +253,7 @@ void free_step(thread_record& thread, const void* block, std::uintptr_t code) no
   } else {
     pass_without_step();
   }
+  touches_in_segment(address, bytes, true);
   if (thread.tx.depth == 0 && !is_library_code(code)) check_race(thread, address, bytes, true, code, {});
 }
 

@@ -4,6 +4,7 @@
 #include "../program.h"
 #include "call_chain.hpp"
 #include "state.hpp"
+#include "systematic.hpp"
 
 namespace txsync::sim {
 
@@ -15,6 +16,11 @@ struct held_lock {
   std::uint32_t thread;
   bool shared;
 };
+
+// Bits of txsync_sim_lock_asked().
+constexpr unsigned shared = 1;
+constexpr unsigned has_deadline = 2;
+constexpr unsigned after_wake_up = 4;
 
 constexpr unsigned max_held = 1024;  // what comes beyond them is not named
 constinit held_lock held[max_held] = {};
@@ -32,10 +38,25 @@ void remove(unsigned index) noexcept {
 
 }  // namespace
 
+bool can_go_on(const thread_record& thread) noexcept {
+  if (thread.asked_thread != nullptr) return thread.asked_thread->state == thread_state::ended;
+  if (thread.asked_semaphore != nullptr) return *thread.asked_semaphore != 0;
+  if (thread.asked_lock == nullptr || (thread.asked_how & has_deadline) != 0) return true;
+  for (unsigned at = 0; at < held_count; ++at) {
+    const held_lock& one = held[at];
+    if (one.lock == thread.asked_lock && one.thread != thread.id && !(one.shared && (thread.asked_how & shared) != 0))
+      return false;
+  }
+  return true;
+}
+
 void add_awaited_locks(line_text& line) noexcept {
   for (unsigned i = 0; i < state.thread_count; ++i) {
     const thread_record& thread = state.threads[i];
-    if (thread.state != thread_state::blocked || thread.asked_lock == nullptr) continue;
+    const bool waits = thread.state == thread_state::blocked
+                           ? (thread.asked_how & after_wake_up) == 0
+                           : thread.state == thread_state::running && !can_go_on(thread);
+    if (!waits || thread.asked_lock == nullptr) continue;
     for (unsigned at = 0; at < held_count; ++at) {
       const held_lock& one = held[at];
       if (one.lock != thread.asked_lock) continue;
@@ -55,21 +76,47 @@ using namespace txsync::sim;
 
 extern "C" {
 
-void txsync_sim_lock_asked(const void* lock) {
-  if (thread_record* const thread = exploring_thread()) thread->asked_lock = lock;
-}
-
-void txsync_sim_lock_taken(const void* lock, int shared) {
+void txsync_sim_lock_asked(const void* lock, unsigned how) {
   thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
+  thread->asked_lock = lock;
+  thread->asked_how = how;
+}
+
+void txsync_sim_semaphore_asked(const std::uint32_t* count) {
+  thread_record* const thread = exploring_thread();
+  if (thread == nullptr) return;
+  if (count == nullptr) waits_in_segment(thread->asked_semaphore);
+  thread->asked_semaphore = count;
+}
+
+void txsync_sim_join_asked(std::uintptr_t argument) {
+  thread_record* const thread = exploring_thread();
+  if (thread == nullptr) return;
+  for (unsigned i = 1; i < state.thread_count; ++i) {
+    const thread_record& other = state.threads[i];
+    const bool is_meant = &other != thread && other.state != thread_state::unused && !other.detached &&
+                          reinterpret_cast<std::uintptr_t>(other.argument) == argument;
+    if (is_meant) thread->asked_thread = &other;
+  }
+}
+void txsync_sim_join_asked_at(const void* argument) {
+  txsync_sim_join_asked(*static_cast<const std::uintptr_t*>(argument));
+}
+
+void txsync_sim_lock_taken(const void* lock, int is_shared) {
+  thread_record* const thread = exploring_thread();
+  if (thread == nullptr) return;
+  locks_in_segment(lock, true);
   thread->asked_lock = nullptr;
   if (held_count == max_held) return;
-  held[held_count++] = {lock, thread->library_call, thread->id, shared != 0};
+  held[held_count++] = {lock, thread->library_call, thread->id, is_shared != 0};
 }
 
 void txsync_sim_lock_released(const void* lock) {
   const thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
+  locks_in_segment(lock, false);
   // A lock that was taken several times was taken by one thread. That another one gives it up is not excluded.
   for (const bool own : {true, false}) {
     for (unsigned at = held_count; at-- != 0;) {

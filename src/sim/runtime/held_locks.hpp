@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of pthread's locks the threads of an explored program hold, and where they have taken them: for the message on a
-// deadlock. The library says so before and after each call (toolchain/library/held_locks.cpp).
+// Which of pthread's locks the threads of an explored program hold, where they have taken them, and what they wait for:
+// for the message on a deadlock, and for the order systematic. The library says so before and after each call
+// (toolchain/library/held_locks.cpp).
 #pragma once
 
 #include "fiber.hpp"
@@ -11,6 +12,10 @@ namespace txsync::sim {
 /// "; thread 0 waits for the lock m that thread 1 has taken in ...", for each thread that waits for a lock which another
 /// one holds.
 void add_awaited_locks(line_text& line) noexcept;
+
+/// False if it is about to wait for a lock, a semaphore or the end of a thread, and would sleep. Waits with a deadline do
+/// not count. Only where each thread's waits begin at a step: in the order systematic.
+bool can_go_on(const thread_record& thread) noexcept;
 
 /// A schedule begins: nobody holds a lock.
 void forget_held_locks() noexcept;

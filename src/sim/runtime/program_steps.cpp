@@ -12,11 +12,17 @@
 #include "heap_guard.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
+#include "systematic.hpp"
 
 // Where the library's code begins, behind the program's own (txsync-cxx.sh). Never called.
 extern "C" [[gnu::weak]] void txsync_sim_library_begin();
-// The linker's: the end of all code.
+// The same for its data, with and without values.
+extern "C" [[gnu::weak]] char txsync_sim_library_data_begin;
+extern "C" [[gnu::weak]] char txsync_sim_library_bss_begin;
+// The linker's: the ends of code, and of both kinds of data.
 extern "C" const char etext;
+extern "C" const char edata;
+extern "C" const char end;
 
 namespace txsync::sim {
 
@@ -137,6 +143,14 @@ void begin_program_schedule(bool learns, bool learns_for_others) noexcept {
   forgets = !learns_for_others;
 }
 
+bool is_library_data(std::uintptr_t address) noexcept {
+  const auto is_between = [&](const char* from, const char* to) noexcept {
+    return from != nullptr && address >= reinterpret_cast<std::uintptr_t>(from) &&
+           address < reinterpret_cast<std::uintptr_t>(to);
+  };
+  return is_between(&txsync_sim_library_data_begin, &edata) || is_between(&txsync_sim_library_bss_begin, &end);
+}
+
 bool is_library_code(std::uintptr_t code) noexcept {
   TXSYNC_SIM_ASSERT(state.follows_program, "code is told apart where a program is followed");
   return code >= library_begin;
@@ -162,6 +176,7 @@ bool is_step_of_call(thread_record& thread, std::uintptr_t code) noexcept {
 
 void find_faults(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write, std::uintptr_t code,
                  const atomic_access& how) noexcept {
+  touches_in_segment(address, bytes, write);
   if (thread.tx.depth == 0) check_usable(address, bytes, write);
   if (code >= library_begin) return synchronize(thread, address, how);
   check_race(thread, address, bytes, write, code != 0 ? code : thread.last_code, how);

@@ -31,6 +31,9 @@ void begin_program_schedule(bool learns, bool learns_for_others) noexcept;
 /// Whether an instruction is the library's, and not the program's own. Requires: follow_program().
 bool is_library_code(std::uintptr_t code) noexcept;
 
+/// Whether static data are the library's (or libc's), and not the program's own.
+bool is_library_data(std::uintptr_t address) noexcept;
+
 /// An access of the running thread: whether it is a step.
 bool is_step_of_program(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write,
                         std::uintptr_t code, bool is_atomic) noexcept;

@@ -12,6 +12,7 @@
 #include "state.hpp"
 #include "store_buffer.hpp"
 #include "switching.hpp"
+#include "systematic.hpp"
 #include "waiters.hpp"
 
 namespace txsync::sim {
@@ -114,6 +115,7 @@ void take_off(hardware_thread& cpu) noexcept {
 }
 
 void make_runnable(thread_record& thread, ticks at) noexcept {
+  makes_runnable_in_segment(thread);
   if (thread.time < at) thread.time = at;
   hardware_thread& cpu = cpu_of(thread);
   if (cpu.running == nullptr) {
@@ -126,14 +128,6 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 }
 
 // ---- choosing
-
-[[noreturn]] void report_deadlock() noexcept {
-  line_text line;
-  line << "deadlock: nothing can run (seed " << present_seed() << "); waiting:";
-  add_places(line, [](const thread_record& thread) { return thread.state == thread_state::blocked; });
-  add_awaited_locks(line);
-  fail(line);
-}
 
 [[noreturn]] void report_limit() noexcept {
   line_text line;
@@ -191,6 +185,16 @@ void take_timer_interrupt(thread_record& thread) noexcept {
 }
 
 }  // namespace
+
+void report_deadlock() noexcept {
+  line_text line;
+  line << "deadlock: nothing can run (seed " << present_seed() << "); waiting:";
+  add_places(line, [](const thread_record& thread) {
+    return thread.state == thread_state::blocked || (thread.state == thread_state::running && !can_go_on(thread));
+  });
+  add_awaited_locks(line);
+  fail(line);
+}
 
 void report_livelock() noexcept {
   line_text line;

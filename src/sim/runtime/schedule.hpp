@@ -10,6 +10,8 @@ namespace txsync::sim {
 /// Called before the first thread: makes a place for each hardware thread.
 void set_up_schedule() noexcept;
 
+/// Ends the simulation: no thread can run any more.
+[[noreturn]] void report_deadlock() noexcept;
 /// Ends the simulation: the run has taken more steps than it may.
 [[noreturn]] void report_livelock() noexcept;
 

@@ -21,6 +21,7 @@
 #include "probes.hpp"
 #include "program_steps.hpp"
 #include "records.hpp"
+#include "systematic.hpp"
 
 namespace txsync::sim {
 
@@ -341,6 +342,7 @@ int run(int count, char** words, char** environment) noexcept {
     if (counts_uses) count_word_uses();
     if (const char* path = std::getenv(option::word_uses)) walk_by_uses_of(path);
     begin_only_schedule(expected_choices);
+    if (state.scheduling == schedule_order::systematic) set_up_systematic(std::getenv(option::chosen));
   }
   load_hot_state();
   run_scheduler(is_finished);

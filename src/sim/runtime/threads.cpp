@@ -10,6 +10,7 @@
 #include "failure.hpp"
 #include "probes.hpp"
 #include "races.hpp"
+#include "systematic.hpp"
 #include "waiters.hpp"
 
 // libc's: the thread_local destructors of the running thread.
@@ -118,6 +119,8 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.accesses_without_step = 0;
   thread.library_call = 0;
   thread.asked_lock = nullptr;
+  thread.asked_thread = nullptr;
+  thread.asked_semaphore = nullptr;
   thread.creator = state.current != nullptr ? state.current->id : thread.id;
   thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
@@ -164,6 +167,8 @@ void txsync_sim_thread_join(std::uintptr_t handle) {
     self.time = thread.time;
   }
   goes_on_after(self, thread);
+  joins_in_segment(thread);
+  self.asked_thread = nullptr;
   --state.unjoined_threads;
   thread.state = thread_state::unused;
 }
@@ -237,6 +242,7 @@ unsigned txsync_sim_socket_count(void) { return state.model.core_sockets; }
 
 int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t deadline_ns) {
   thread_record& self = enter_kernel(0);
+  touches_in_segment(reinterpret_cast<std::uintptr_t>(word), 4, true);
   check_access<false>(self, reinterpret_cast<std::uintptr_t>(word), 4);
   if (*static_cast<const volatile std::uint32_t*>(word) != expected) return changed;
   const ticks deadline = deadline_ns == no_deadline || state.waits_for_ever ? never : at_nanosecond(deadline_ns);
@@ -247,6 +253,7 @@ int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t dead
 
 unsigned txsync_sim_unpark(const void* word, unsigned count) {
   enter_kernel(0);
+  touches_in_segment(reinterpret_cast<std::uintptr_t>(word), 4, true);
   return futex_wake(word, count);
 }
 

@@ -128,7 +128,10 @@ void txsync_sim_unsupported(const char* name) {
   std::fprintf(stderr, "unsupported: %s\n", name);
   std::_Exit(3);
 }
-void txsync_sim_lock_asked(const void*) {}
+void txsync_sim_lock_asked(const void*, unsigned) {}
+void txsync_sim_semaphore_asked(const std::uint32_t*) {}
+void txsync_sim_join_asked(std::uintptr_t) {}
+void txsync_sim_join_asked_at(const void*) {}
 void txsync_sim_lock_taken(const void*, int) {}
 void txsync_sim_lock_released(const void*) {}
 void txsync_sim_exit(int status) { std::exit(status); }

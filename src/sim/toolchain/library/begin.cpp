@@ -3,3 +3,8 @@
 // the library behind it. The recipe keeps each object's code in one piece. program_steps.cpp of the runtime relies on it.
 
 extern "C" void txsync_sim_library_begin() {}
+// Behind the program's own data, in the same way.
+extern "C" {
+char txsync_sim_library_data_begin = 1;
+char txsync_sim_library_bss_begin = 0;
+}

@@ -10,28 +10,35 @@ const void* at(const volatile void* lock) { return const_cast<const void*>(lock)
 }  // namespace
 
 // clang-format off
-#define TXSYNC_SIM_TAKES(shared, name, parameters, arguments)                                            \
+#define TXSYNC_SIM_DECLARES(name, parameters)                                                            \
   extern "C" int real_##name parameters asm("__real_txsync_sim_pthread_" #name);                         \
   extern "C" int wrap_##name parameters asm("__wrap_txsync_sim_pthread_" #name);                         \
-  int wrap_##name parameters {                                                                           \
-    txsync_sim_lock_asked(at(lock));                                                                     \
+  int wrap_##name parameters
+#define TXSYNC_SIM_TAKES(how, name, parameters, arguments)                                               \
+  TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
+    txsync_sim_lock_asked(at(lock), how);                                                                \
     const int status = real_##name arguments;                                                            \
-    status == 0 ? txsync_sim_lock_taken(at(lock), shared) : txsync_sim_lock_asked(nullptr);              \
+    status == 0 ? txsync_sim_lock_taken(at(lock), (how) & 1) : txsync_sim_lock_asked(nullptr, 0);        \
+    return status;                                                                                       \
+  }
+#define TXSYNC_SIM_TRIES(shared, name, parameters, arguments)                                            \
+  TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
+    const int status = real_##name arguments;                                                            \
+    if (status == 0) txsync_sim_lock_taken(at(lock), shared);                                            \
     return status;                                                                                       \
   }
 #define TXSYNC_SIM_GIVES_UP(name, parameters, arguments)                                                 \
-  extern "C" int real_##name parameters asm("__real_txsync_sim_pthread_" #name);                         \
-  extern "C" int wrap_##name parameters asm("__wrap_txsync_sim_pthread_" #name);                         \
-  int wrap_##name parameters {                                                                           \
+  TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
     const int status = real_##name arguments;                                                            \
     if (status == 0) txsync_sim_lock_released(at(lock));                                                 \
     return status;                                                                                       \
   }
+// The step of the call comes before the lock counts as given up.
 #define TXSYNC_SIM_WAITS(name, parameters, arguments)                                                    \
-  extern "C" int real_##name parameters asm("__real_txsync_sim_pthread_" #name);                         \
-  extern "C" int wrap_##name parameters asm("__wrap_txsync_sim_pthread_" #name);                         \
-  int wrap_##name parameters {                                                                           \
+  TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
+    txsync_sim_step();                                                                                   \
     txsync_sim_lock_released(lock);                                                                      \
+    txsync_sim_lock_asked(lock, 4);                                                                      \
     const int status = real_##name arguments;                                                            \
     txsync_sim_lock_taken(lock, 0);                                                                      \
     return status;                                                                                       \
@@ -39,26 +46,26 @@ const void* at(const volatile void* lock) { return const_cast<const void*>(lock)
 // clang-format on
 
 TXSYNC_SIM_TAKES(0, mutex_lock, (pthread_mutex_t * lock), (lock))
-TXSYNC_SIM_TAKES(0, mutex_trylock, (pthread_mutex_t * lock), (lock))
-TXSYNC_SIM_TAKES(0, mutex_timedlock, (pthread_mutex_t * lock, const timespec* until), (lock, until))
-TXSYNC_SIM_TAKES(0, mutex_clocklock, (pthread_mutex_t * lock, clockid_t clock, const timespec* until),
+TXSYNC_SIM_TRIES(0, mutex_trylock, (pthread_mutex_t * lock), (lock))
+TXSYNC_SIM_TAKES(2, mutex_timedlock, (pthread_mutex_t * lock, const timespec* until), (lock, until))
+TXSYNC_SIM_TAKES(2, mutex_clocklock, (pthread_mutex_t * lock, clockid_t clock, const timespec* until),
                  (lock, clock, until))
 TXSYNC_SIM_GIVES_UP(mutex_unlock, (pthread_mutex_t * lock), (lock))
 
 TXSYNC_SIM_TAKES(1, rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
-TXSYNC_SIM_TAKES(1, rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
-TXSYNC_SIM_TAKES(1, rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until), (lock, until))
-TXSYNC_SIM_TAKES(1, rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
+TXSYNC_SIM_TRIES(1, rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+TXSYNC_SIM_TAKES(1 | 2, rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until), (lock, until))
+TXSYNC_SIM_TAKES(1 | 2, rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
                  (lock, clock, until))
 TXSYNC_SIM_TAKES(0, rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
-TXSYNC_SIM_TAKES(0, rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
-TXSYNC_SIM_TAKES(0, rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until), (lock, until))
-TXSYNC_SIM_TAKES(0, rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
+TXSYNC_SIM_TRIES(0, rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+TXSYNC_SIM_TAKES(2, rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until), (lock, until))
+TXSYNC_SIM_TAKES(2, rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
                  (lock, clock, until))
 TXSYNC_SIM_GIVES_UP(rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
 TXSYNC_SIM_TAKES(0, spin_lock, (pthread_spinlock_t * lock), (lock))
-TXSYNC_SIM_TAKES(0, spin_trylock, (pthread_spinlock_t * lock), (lock))
+TXSYNC_SIM_TRIES(0, spin_trylock, (pthread_spinlock_t * lock), (lock))
 TXSYNC_SIM_GIVES_UP(spin_unlock, (pthread_spinlock_t * lock), (lock))
 
 TXSYNC_SIM_WAITS(cond_wait, (pthread_cond_t * condition, pthread_mutex_t* lock), (condition, lock))

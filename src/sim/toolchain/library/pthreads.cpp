@@ -91,6 +91,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 int pthread_join(pthread_t thread, void** result) {
+  txsync_sim_join_asked(thread);
   txsync_sim_system_call("pthread_join");
   control* other = of(thread);
   if (other == own) return EDEADLK;

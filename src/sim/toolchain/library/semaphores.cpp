@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sem_*: a count and the number of waiters, in the first bytes of sem_t.
 #include <semaphore.h>
+#include <sim/program.h>
 #include <txsync_backend/runtime.h>
 
 #include <atomic>
@@ -57,7 +58,12 @@ int sem_init(sem_t* made, int, unsigned value) {
   return 0;
 }
 int sem_destroy(sem_t*) { return 0; }
-int sem_wait(sem_t* on) { return wait_until(of(on), ~std::uint64_t{0}); }
+int sem_wait(sem_t* on) {
+  txsync_sim_semaphore_asked(reinterpret_cast<const std::uint32_t*>(on));
+  const int status = wait_until(of(on), ~std::uint64_t{0});
+  txsync_sim_semaphore_asked(nullptr);
+  return status;
+}
 int sem_trywait(sem_t* on) { return take(of(on)) ? 0 : fail(EAGAIN); }
 int sem_clockwait(sem_t* on, clockid_t clock, const timespec* until) {
   if (take(of(on))) return 0;

@@ -32,6 +32,7 @@ void thread::_M_start_thread(_State_ptr state, void (*)()) {
   [[maybe_unused]] const _State* taken = state.release();
 }
 void thread::join() {
+  txsync_sim_join_asked_at(&_M_id._M_thread);
   int error = EINVAL;
   if (joinable()) error = pthread_join(_M_id._M_thread, nullptr);
   if (error) __throw_system_error(error);

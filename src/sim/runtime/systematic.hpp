@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The systematic order: the host says which threads go on, and learns what each has touched (src/simulate/systematic.hpp
+// has the algorithm). A segment is what a thread does between two choices.
+//
+// A thread that would only wait, for a lock, a semaphore or the end of another thread, cannot be chosen. So "it came first
+// and slept" is no execution of its own beside "it came later".
+#pragma once
+
+#include "fiber.hpp"
+
+namespace txsync::sim {
+
+/// Before the first choice. `path`: of the choices, as words of this machine: their number, the threads, the number of
+/// sleeping threads, and for each its number, the number of its accesses and these (address, bytes, whether it writes).
+/// Null: no choices.
+void set_up_systematic(const char* path) noexcept;
+
+/// Of the threads that are on a hardware thread, the one that goes on; null if none can. Ends the run if each of them
+/// would only repeat an execution that was explored.
+thread_record* choose_systematically(thread_record* const* running, unsigned count) noexcept;
+/// The running thread spins: another one goes on next, if the host leaves the choice.
+void passes_in_systematic() noexcept;
+
+/// What the segment does.
+void touches_in_segment(std::uintptr_t address, std::size_t bytes, bool write) noexcept;
+void makes_runnable_in_segment(const thread_record& thread) noexcept;
+void joins_in_segment(const thread_record& ended) noexcept;
+void locks_in_segment(const void* lock, bool takes) noexcept;
+void waits_in_segment(const void* semaphore) noexcept;
+
+/// Records the last segment.
+void end_segments() noexcept;
+
+}  // namespace txsync::sim
