@@ -76,8 +76,12 @@ void txsync_sim_lock_asked(const void* lock, unsigned how);
 void txsync_sim_semaphore_asked(const uint32_t* count);
 void txsync_sim_join_asked(uintptr_t argument);
 void txsync_sim_join_asked_at(const void* argument);
-void txsync_sim_lock_taken(const void* lock, int shared);
-void txsync_sim_lock_released(const void* lock);
+// A call that takes or gives up a lock begins; at its end, what has become of the lock: 0 a try has failed, 1 taken for
+// reading, 2 taken, 3 given up. In between, nothing is an access to memory that other threads' calls depend on: to them,
+// the call reads the lock or writes it as a whole. wait: at a condition, the lock is given up.
+void txsync_sim_lock_call_begins(void);
+void txsync_sim_lock_call_ends(const void* lock, size_t bytes, int what);
+void txsync_sim_wait_begins(const void* condition, size_t condition_bytes, const void* lock, size_t bytes);
 
 // ---- The end of the program, from any thread. atexit functions run on that thread. quick: none of them runs. abort:
 // the simulation ends with its report and the simulated stack.

@@ -103,7 +103,9 @@ class printer {
       return "";
     }
     const std::string name = symbols::name_in_program(outermost.name);
-    if (name != outermost.name || call.empty()) call = name;
+    // A thread begins in the library, too.
+    const bool is_begin = call.empty() || call == "run" || call == "run_state";
+    if (name != outermost.name || is_begin) call = name;
     return call;
   }
 

@@ -145,7 +145,8 @@ struct alignas(64) thread_record {
   std::uintptr_t library_call = 0;          ///< the program's last call of the library
   // Of held_locks.hpp: what it waits for, if it waits.
   const void* asked_lock = nullptr;
-  unsigned asked_how = 0;  ///< bits as of txsync_sim_lock_asked()
+  unsigned asked_how = 0;   ///< bits as of txsync_sim_lock_asked()
+  bool calls_lock = false;  ///< it is in a call that takes or gives up a lock
   const thread_record* asked_thread = nullptr;
   const std::uint32_t* asked_semaphore = nullptr;
 

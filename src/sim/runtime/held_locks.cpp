@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "held_locks.hpp"
 
+#include <initializer_list>
+
 #include "../program.h"
 #include "call_chain.hpp"
 #include "state.hpp"
@@ -22,6 +24,12 @@ constexpr unsigned shared = 1;
 constexpr unsigned has_deadline = 2;
 constexpr unsigned after_wake_up = 4;
 
+// Of txsync_sim_lock_call_ends().
+constexpr int try_has_failed = 0;
+constexpr int taken_shared = 1;
+constexpr int taken = 2;
+constexpr int given_up = 3;
+
 constexpr unsigned max_held = 1024;  // what comes beyond them is not named
 constinit held_lock held[max_held] = {};
 constinit unsigned held_count = 0;
@@ -34,6 +42,26 @@ thread_record* exploring_thread() noexcept {
 
 void remove(unsigned index) noexcept {
   for (--held_count; index < held_count; ++index) held[index] = held[index + 1];
+}
+
+void take(const void* lock, const thread_record& thread, bool is_shared) noexcept {
+  locks_in_segment(lock, true);
+  if (held_count < max_held) held[held_count++] = {lock, thread.library_call, thread.id, is_shared};
+}
+
+/// Returns whether it was held for reading.
+bool give_up(const void* lock, const thread_record& thread) noexcept {
+  locks_in_segment(lock, false);
+  // A lock that was taken several times was taken by one thread. That another one gives it up is not excluded.
+  for (const bool own : {true, false}) {
+    for (unsigned at = held_count; at-- != 0;) {
+      if (held[at].lock != lock || (own && held[at].thread != thread.id)) continue;
+      const bool was_shared = held[at].shared;
+      remove(at);
+      return was_shared;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -104,25 +132,27 @@ void txsync_sim_join_asked_at(const void* argument) {
   txsync_sim_join_asked(*static_cast<const std::uintptr_t*>(argument));
 }
 
-void txsync_sim_lock_taken(const void* lock, int is_shared) {
-  thread_record* const thread = exploring_thread();
-  if (thread == nullptr) return;
-  locks_in_segment(lock, true);
-  thread->asked_lock = nullptr;
-  if (held_count == max_held) return;
-  held[held_count++] = {lock, thread->library_call, thread->id, is_shared != 0};
+void txsync_sim_lock_call_begins() {
+  if (thread_record* const thread = exploring_thread()) thread->calls_lock = true;
 }
 
-void txsync_sim_lock_released(const void* lock) {
-  const thread_record* const thread = exploring_thread();
+void txsync_sim_lock_call_ends(const void* lock, std::size_t bytes, int what) {
+  thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
-  locks_in_segment(lock, false);
-  // A lock that was taken several times was taken by one thread. That another one gives it up is not excluded.
-  for (const bool own : {true, false}) {
-    for (unsigned at = held_count; at-- != 0;) {
-      if (held[at].lock == lock && (held[at].thread == thread->id || !own)) return remove(at);
-    }
-  }
+  thread->calls_lock = false;
+  thread->asked_lock = nullptr;
+  bool is_read = what == try_has_failed || what == taken_shared;
+  if (what == given_up) is_read = give_up(lock, *thread);
+  touches_in_segment(reinterpret_cast<std::uintptr_t>(lock), bytes, !is_read);
+  if (what == taken_shared || what == taken) take(lock, *thread, what == taken_shared);
+}
+
+void txsync_sim_wait_begins(const void* condition, std::size_t condition_bytes, const void* lock, std::size_t bytes) {
+  thread_record* const thread = exploring_thread();
+  if (thread == nullptr) return;
+  touches_in_segment(reinterpret_cast<std::uintptr_t>(condition), condition_bytes, true);
+  txsync_sim_lock_call_ends(lock, bytes, given_up);
+  thread->calls_lock = true;
 }
 
 }  // extern "C"

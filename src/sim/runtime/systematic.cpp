@@ -191,7 +191,7 @@ void passes_in_systematic() noexcept { passes = true; }
 
 void touches_in_segment(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   // Two calls do not depend on each other because the library counts both.
-  if (of_segment == nullptr || is_library_data(address)) return;
+  if (of_segment == nullptr || is_library_data(address) || state.current->calls_lock) return;
   for_words(address, bytes, write, [](const touch& one) noexcept {
     constexpr std::size_t looked_at = 32;
     const std::size_t from = touches.size() > looked_at ? touches.size() - looked_at : 0;

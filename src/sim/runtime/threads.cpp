@@ -119,6 +119,7 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.accesses_without_step = 0;
   thread.library_call = 0;
   thread.asked_lock = nullptr;
+  thread.calls_lock = false;
   thread.asked_thread = nullptr;
   thread.asked_semaphore = nullptr;
   thread.creator = state.current != nullptr ? state.current->id : thread.id;

@@ -275,6 +275,108 @@ class ExploredPrograms(programs.ByCommand):
                 self.assertIn(says, ran.stderr)
 
 
+class PlantedFaults(programs.ByCommand):
+    """Five programs with four faults each: each is found, with both places."""
+
+    PLACE = r"[^;]*\(planted\.cpp:\d+\)[^;]*"
+    SAYS = {"race": rf"data race: this thread {PLACE} and thread \d (wrote|read) in {PLACE}; nothing orders the two",
+            "use-after-free": rf"of a block that is free: offset \d+, allocated by {PLACE}, freed by thread \d, {PLACE} \(simulated thread \d {PLACE}",
+            "double-free": rf"(frees a block of \d+ bytes twice: 0x\w+|of a block that is free: offset 0), {PLACE}, {PLACE}",
+            "overflow": rf"at offset \d+ of a block that has \d+, allocated by {PLACE} \(simulated thread \d {PLACE}"}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "planted.cpp", more=("-O1",))
+
+    def explore(self, *words):
+        return self.call(programs.BIN / "txsync", "explore", *words)
+
+    def test_each_fault_is_found_with_both_places(self):
+        for program in ("messages", "accounts", "caches", "tasks", "logs"):
+            for fault, says in self.SAYS.items():
+                with self.subTest(program=program, fault=fault):
+                    ran = self.explore(*["--races"] * (fault == "race"), "--schedules", "1000", "--", "./program", program, fault)
+                    self.assertEqual(ran.returncode, 1, ran)
+                    self.assertRegex(ran.stdout, says)
+
+    def test_without_a_fault_nothing_is_found(self):
+        for program in ("messages", "accounts", "caches", "tasks", "logs"):
+            with self.subTest(program=program):
+                ran = self.explore("--races", "--schedules", "100", "--", "./program", program, "none")
+                self.assertEqual(ran.returncode, 0, ran)
+
+
+class SystematicOrder(programs.ByCommand):
+    """Each execution once. The numbers are those of an enumeration of all interleavings, or counted by hand."""
+
+    # What the threads of a part of systematic.cpp do: reads and writes of words, one after the other.
+    PARTS = {"independent": ["Wx", "Wy"], "two-stores": ["Wx", "Wx"], "store-buffering": ["Wx Ry", "Wy Rx"],
+             "message": ["Wx Wy", "Ry Rx"], "one-writer": ["Wx", "Rx", "Rx"], "adds": ["Wx Wx", "Wx Wx"],
+             "three-adds": ["Wx", "Wx", "Wx"], "chain": ["Wx", "Rx Wy", "Ry Wz"], "four-words": ["Wx Wy", "Wy Wz", "Wz Wx"]}
+    # With locks: a critical section comes before another, or after it.
+    BY_HAND = {"two-sections": 2, "three-sections": 6, "two-locks": 4, "a-condition": 2, "a-semaphore": 2, "readers-and-writer": 4}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "systematic.cpp")
+
+    @staticmethod
+    def executions(threads):
+        """How many interleavings differ in the order of two accesses to one word, one of which writes."""
+        threads = [thread.split() for thread in threads]
+        seen = set()
+
+        def go_on(done, places):
+            left = [number for number, thread in enumerate(threads) if places[number] < len(thread)]
+            if not left:
+                seen.add(frozenset((a, b) for i, a in enumerate(done) for b in done[i + 1:]
+                                   if a[0] != b[0] and a[2][1] == b[2][1] and "W" in (a[2][0], b[2][0])))
+            for number in left:
+                place = places[number]
+                go_on(done + [(number, place, threads[number][place])], places[:number] + [place + 1] + places[number + 1:])
+
+        go_on([], [0] * len(threads))
+        return len(seen)
+
+    def explore(self, part, *options):
+        return self.call(programs.BIN / "txsync", "explore", "--order", "systematic", *options, "--", "./program", part)
+
+    def test_the_numbers_are_those_of_an_enumeration(self):
+        numbers = {part: self.executions(threads) for part, threads in self.PARTS.items()}
+        self.assertEqual(numbers["message"], 3)  # so the enumeration itself is right
+        for part, number in (numbers | self.BY_HAND).items():
+            with self.subTest(part=part):
+                ran = self.explore(part)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                self.assertRegex(ran.stdout, rf"program +{number} +\d+  nothing; explored completely\n$")
+
+    def test_a_limit_leaves_it_incomplete(self):
+        ran = self.explore("three-adds", "--schedules", "5", "--json", "result.json")
+        self.assertRegex(ran.stdout, r"program +5 +\d+  nothing; not explored completely\n$")
+        made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(complaints(made), [])
+        self.assertEqual(made["explore"]["tests"], [{"point": 0, "right": True, "complete": False, "redundant": 0}])
+
+    def test_finds_a_deadlock_and_replays_it(self):
+        ran = self.explore("crossing-locks")
+        self.assertEqual(ran.returncode, 1)
+        self.assertRegex(ran.stdout, r"; thread 1 waits for the lock .*second, which thread 2 has taken in [^;]*\(systematic.cpp:\d+\)")
+        again = shlex.split(ran.stdout.splitlines()[-1])[1:]
+        repeated = self.call(programs.BIN / "txsync", *again)
+        self.assertEqual(repeated.returncode, 1)
+        self.assertEqual(repeated.stdout.splitlines()[-1].partition(";")[0], "deadlock: nothing can run (seed 0)")
+
+    def test_what_it_cannot_do_is_refused(self):
+        for words, says in ((("--store-buffers", "--", "./program", "adds"), "the order systematic has no store buffers"),
+                            (("tatas",), "--races and --order systematic are for a program after --")):
+            with self.subTest(words=words):
+                ran = self.call(programs.BIN / "txsync", "explore", "--order", "systematic", *words)
+                self.assertEqual((ran.returncode, len(ran.stderr.splitlines())), (2, 1))
+                self.assertIn(says, ran.stderr)
+
+
 class OfferedCalls(programs.ByCommand):
     """Calls of the C library, in a C program."""
 

@@ -132,8 +132,9 @@ void txsync_sim_lock_asked(const void*, unsigned) {}
 void txsync_sim_semaphore_asked(const std::uint32_t*) {}
 void txsync_sim_join_asked(std::uintptr_t) {}
 void txsync_sim_join_asked_at(const void*) {}
-void txsync_sim_lock_taken(const void*, int) {}
-void txsync_sim_lock_released(const void*) {}
+void txsync_sim_lock_call_begins() {}
+void txsync_sim_lock_call_ends(const void*, std::size_t, int) {}
+void txsync_sim_wait_begins(const void*, std::size_t, const void*, std::size_t) {}
 void txsync_sim_exit(int status) { std::exit(status); }
 void txsync_sim_quick_exit(int status) { std::_Exit(status); }
 void txsync_sim_abort_program(void) { std::abort(); }

@@ -17,30 +17,33 @@ const void* at(const volatile void* lock) { return const_cast<const void*>(lock)
 #define TXSYNC_SIM_TAKES(how, name, parameters, arguments)                                               \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
     txsync_sim_lock_asked(at(lock), how);                                                                \
+    txsync_sim_lock_call_begins();                                                                       \
     const int status = real_##name arguments;                                                            \
-    status == 0 ? txsync_sim_lock_taken(at(lock), (how) & 1) : txsync_sim_lock_asked(nullptr, 0);        \
+    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 2 - ((how) & 1) : 0);                \
     return status;                                                                                       \
   }
 #define TXSYNC_SIM_TRIES(shared, name, parameters, arguments)                                            \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
+    txsync_sim_lock_call_begins();                                                                       \
     const int status = real_##name arguments;                                                            \
-    if (status == 0) txsync_sim_lock_taken(at(lock), shared);                                            \
+    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 2 - (shared) : 0);                   \
     return status;                                                                                       \
   }
 #define TXSYNC_SIM_GIVES_UP(name, parameters, arguments)                                                 \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
+    txsync_sim_lock_call_begins();                                                                       \
     const int status = real_##name arguments;                                                            \
-    if (status == 0) txsync_sim_lock_released(at(lock));                                                 \
+    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 3 : 0);                              \
     return status;                                                                                       \
   }
 // The step of the call comes before the lock counts as given up.
 #define TXSYNC_SIM_WAITS(name, parameters, arguments)                                                    \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
     txsync_sim_step();                                                                                   \
-    txsync_sim_lock_released(lock);                                                                      \
+    txsync_sim_wait_begins(condition, sizeof *condition, lock, sizeof *lock);                            \
     txsync_sim_lock_asked(lock, 4);                                                                      \
     const int status = real_##name arguments;                                                            \
-    txsync_sim_lock_taken(lock, 0);                                                                      \
+    txsync_sim_lock_call_ends(lock, sizeof *lock, 2);                                                    \
     return status;                                                                                       \
   }
 // clang-format on
