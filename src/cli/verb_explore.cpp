@@ -43,6 +43,8 @@ class explore_verb final : public verb {
     flag(app, "--store-buffers", store_buffers_, "Stores wait in store buffers, as on x86");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
+    text_option(app, "--machine", machine_, "MACHINE",
+                "Of a program: the machine whose hardware transactions it has (default: ideal)");
     flag(app, "--races", races_, "Of a program: a data race is a fault, too");
     text_option(
         app, "--steps", steps_, "N",
@@ -62,7 +64,7 @@ class explore_verb final : public verb {
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
-    if (steps_) throw bad_input("--steps is for a program after --");
+    if (steps_ || machine_) throw bad_input("--steps and --machine are for a program after --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
     if (kind.races || kind.order == sim::schedule_order::systematic)
       throw bad_input("--races and --order systematic are for a program after --");
@@ -75,7 +77,7 @@ class explore_verb final : public verb {
     const stop_on_signal guard;
     for (const simulate::exploration_test& test : chosen) {
       if (stop_on_signal::asked()) break;
-      const simulate::exploration_result result = explore(test, {test.name, kind, seed}, schedules);
+      const simulate::exploration_result result = simulate::explore_test(test, {test.name, kind, seed}, schedules);
       print_result(with.table, result);
       // A run that the user ends is left out; it is not wrong. A signal may arrive at any moment of an image, even at
       // its start.
@@ -112,42 +114,10 @@ class explore_verb final : public verb {
     return chosen;
   }
 
-  static simulate::exploration_result explore(const simulate::exploration_test& test,
-                                              const simulate::schedule_key& first, std::uint64_t schedules) {
-    const auto began = std::chrono::steady_clock::now();
-    const sim::image_request request = simulate::exploration_request(first, schedules);
-    simulate::exploration_result result{
-        .subject = test.name, .order = first.kind.text(), .seeded = test.has_to_fail(first.kind), .key = first};
-    sim::image_result seen;
-    try {
-      seen = sim::run_image(request);
-      // An image that is asked to end may report its position, and ends with a status of its own.
-      if (seen.signal != 0 || seen.was_interrupted())
-        throw sim::image_error(simulate::complaint_of(seen, request.path));
-    } catch (const sim::image_error& error) {
-      result.error = error.what();
-      result.right = false;
-      return result;
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    result.seconds = took.count();
-    result.failing = seen.status != 0;
-    result.key.seed = seen.program_number(sim::program_record::failed_seed);
-    // The schedule before all others, which has the seed 0, may already have failed.
-    const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
-    result.schedules = result.failing ? until : schedules;
-    result.right = result.failing == result.seeded;
-    if (result.failing) {
-      result.complaint = simulate::complaint_of(seen, request.path);
-      result.again = "txsync replay " + result.key.text();
-    }
-    return result;
-  }
-
   int explore_given_program(session& with, std::uint64_t seed) const {
     if (!tests_.empty())
       throw bad_input(fmt::format("a program after -- is explored alone; remove '{}'", tests_.front()));
-    simulate::program_exploration what = simulate::program_to_explore(with.program);
+    simulate::program_exploration what = simulate::program_to_explore(with.program, machine_);
     what.has_default_steps = !steps_;
     what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::min_default_steps);
     simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
@@ -156,16 +126,11 @@ class explore_verb final : public verb {
       if (!order_) plan.kinds.push_back(checked_kind(sim::name_of(order)));
     }
     if (order_) plan.kinds.push_back(checked_kind(*order_));
-    simulate::check_systematic(plan.kinds.front());
-    simulate::begin_document(with.document, plan, simulate::machine_of_programs());
     const stop_on_signal guard;
     try {
-      if (what.has_default_steps) what.max_steps = simulate::default_steps_of(what);
-      with.document.more["explore"]["steps"] = what.max_steps;
-      const simulate::schedule_kind& first = plan.kinds.front();
-      const simulate::exploration_result result = first.order == sim::schedule_order::systematic
-                                                      ? simulate::explore_systematically(what, first, plan.schedules)
-                                                      : simulate::explore_program(what, plan, seed);
+      simulate::look_at_program(what, plan, !probes_);
+      simulate::begin_document(with.document, plan, what.machine);
+      const simulate::exploration_result result = simulate::explore_program(what, plan, seed);
       print_heading(with.table);
       print_result(with.table, result);
       if (result.schedules != 0) simulate::add_to_document(with.document, result);
@@ -200,6 +165,7 @@ class explore_verb final : public verb {
   bool store_buffers_ = false;
   bool races_ = false;
   std::optional<std::string> probes_;
+  std::optional<std::string> machine_;
 };
 
 }  // namespace

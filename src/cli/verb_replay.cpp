@@ -30,6 +30,7 @@ class replay_verb final : public verb {
     argument(app, "KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
     text_option(app, "--steps", steps_, "N",
                 "Maximum steps of a program's schedule; a longer one is a livelock (default: 20 times its first run)");
+    text_option(app, "--machine", machine_, "MACHINE", "As txsync explore was given it");
     flag(app, "--all", all_, "Of a program's schedule, also show steps within the library (pthread_mutex_lock, ...)");
     flag(app, "--gdb", gdb_, "Of a program: run the schedule in gdb, up to the place where it fails");
     footer(app,
@@ -43,14 +44,15 @@ class replay_verb final : public verb {
     const simulate::schedule_key key = simulate::parse_key(key_);
     with.document.seed = key.seed;
     const bool is_program = !with.program.empty();
-    if ((steps_ || all_ || gdb_) && !is_program) throw bad_input("--steps, --all and --gdb are for a program after --");
+    if ((steps_ || machine_ || all_ || gdb_) && !is_program)
+      throw bad_input("--steps, --machine, --all and --gdb are for a program after --");
     if (!is_program) simulate::check_test(key);
     sim::image_request request;
     sim::image_result seen;
     try {
       const std::uint64_t steps = number_of("--steps", steps_, 1, simulate::max_program_steps, 0);
-      request =
-          is_program ? simulate::repeated_schedule(key, with.program, steps) : simulate::exploration_request(key, 1);
+      request = is_program ? simulate::repeated_schedule(key, with.program, machine_, steps)
+                           : simulate::exploration_request(key, 1);
       if (gdb_) sim::debug_image(request);
       request.traces = true;
       seen = sim::run_image(request);
@@ -73,6 +75,7 @@ class replay_verb final : public verb {
  private:
   std::string key_;
   std::optional<std::string> steps_;
+  std::optional<std::string> machine_;
   bool all_ = false;
   bool gdb_ = false;
 };

@@ -68,17 +68,17 @@ unsigned txsync_sim_program_cpus(void);
 uintptr_t txsync_sim_first_thread(void);
 void txsync_sim_thread_exit(void) __attribute__((noreturn));
 
-// ---- What the calling thread is about to wait for, and which locks it has: for messages, and for the order systematic. To
-// be called before the first access of a call, where other threads may go first. Null: for nothing any more.
-// `how`: 1 a lock for reading, 2 with a deadline, 4 after a wake-up. join: the thread that was started with that
-// argument; _at: the argument is there.
+// ---- Waits and locks of the calling thread, for messages and for the order systematic.
+// What it is about to wait for. To be called before the first access of a call, where other threads may go first. Null:
+// for nothing any more. `how`: 1 a lock for reading, 2 with a deadline, 4 after a wake-up. join: the thread that was
+// started with that argument; _at: the argument is there.
 void txsync_sim_lock_asked(const void* lock, unsigned how);
 void txsync_sim_semaphore_asked(const uint32_t* count);
 void txsync_sim_join_asked(uintptr_t argument);
 void txsync_sim_join_asked_at(const void* argument);
-// A call that takes or gives up a lock begins; at its end, what has become of the lock: 0 a try has failed, 1 taken for
-// reading, 2 taken, 3 given up. In between, nothing is an access to memory that other threads' calls depend on: to them,
-// the call reads the lock or writes it as a whole. wait: at a condition, the lock is given up.
+// A call that takes or gives up a lock begins and ends. `what` has become of the lock: 0 a try has failed, 1 taken for
+// reading, 2 taken, 3 given up. The accesses in between do not count: to other threads, the call reads or writes the
+// whole lock. wait: at a condition, the lock is given up.
 void txsync_sim_lock_call_begins(void);
 void txsync_sim_lock_call_ends(const void* lock, size_t bytes, int what);
 void txsync_sim_wait_begins(const void* condition, size_t condition_bytes, const void* lock, size_t bytes);

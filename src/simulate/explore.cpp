@@ -2,6 +2,7 @@
 #include "simulate/explore.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <sstream>
@@ -73,7 +74,13 @@ sim::machine ideal_machine(std::uint32_t cores) {
 
 }  // namespace
 
-sim::machine machine_of_programs() { return ideal_machine(sim::cores_of_programs); }
+sim::machine machine_of_programs(const std::optional<std::string>& word) {
+  if (!word) return ideal_machine(sim::cores_of_programs);
+  sim::machine made = checked_machine(word);
+  made.model.core_sockets = made.model.core_threads = 1;
+  made.model.core_cores = sim::cores_of_programs;
+  return made;
+}
 sim::machine machine_of_tests() { return ideal_machine(cores_of_tests); }
 
 std::vector<exploration_test> exploration_tests() {
@@ -194,6 +201,36 @@ std::string complaint_of(const sim::image_result& seen, const std::string& image
   if (seen.signal != 0) return std::string("the simulation was ended by a signal: ") + strsignal(seen.signal);
   if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
   return symbols::with_places(symbols::module_symbols(image), seen.failure);
+}
+
+exploration_result explore_test(const exploration_test& test, const schedule_key& first, std::uint64_t schedules) {
+  const auto began = std::chrono::steady_clock::now();
+  const sim::image_request request = exploration_request(first, schedules);
+  exploration_result result{
+      .subject = test.name, .order = first.kind.text(), .seeded = test.has_to_fail(first.kind), .key = first};
+  sim::image_result seen;
+  try {
+    seen = sim::run_image(request);
+    // An image that is asked to end may report its position, and ends with a status of its own.
+    if (seen.signal != 0 || seen.was_interrupted()) throw sim::image_error(complaint_of(seen, request.path));
+  } catch (const sim::image_error& error) {
+    result.error = error.what();
+    result.right = false;
+    return result;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  result.seconds = took.count();
+  result.failing = seen.status != 0;
+  result.key.seed = seen.program_number(sim::program_record::failed_seed);
+  // The schedule before all others, which has the seed 0, may already have failed.
+  const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
+  result.schedules = result.failing ? until : schedules;
+  result.right = result.failing == result.seeded;
+  if (result.failing) {
+    result.complaint = complaint_of(seen, request.path);
+    result.again = "txsync replay " + result.key.text();
+  }
+  return result;
 }
 
 std::string exploration_plan::text() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 /// The machines for schedules of programs and of tests: one without limits and interrupts, with many cores or few. Each
-/// thread has a processor to itself, as long as there are enough. Throw bad_input.
-sim::machine machine_of_programs();
+/// thread has a processor to itself, as long as there are enough. `word`: the machine whose hardware transactions a
+/// program has. Throw bad_input.
+sim::machine machine_of_programs(const std::optional<std::string>& word);
 sim::machine machine_of_tests();
 
 /// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
@@ -96,6 +98,9 @@ struct exploration_result {
   std::uint64_t redundant = 0;  ///< runs in the order systematic that ended early, and are no schedules
 };
 
+/// Runs `schedules` schedules of a built-in test, from the key's on, until one fails.
+exploration_result explore_test(const exploration_test& test, const schedule_key& first, std::uint64_t schedules);
+
 /// How schedules are made, and how many of each test at most.
 struct exploration_plan {
   std::vector<schedule_kind> kinds = {};  ///< used in turns; their modes are the same
@@ -118,11 +123,17 @@ struct program_exploration {
   base::words command;
   std::string name;  ///< of its file
   std::string path;
-  std::uint64_t max_steps = min_default_steps;  ///< of one schedule
-  bool has_default_steps = true;                ///< max_steps is default_steps_of()
+  std::uint64_t max_steps = min_default_steps;   ///< of one schedule
+  bool has_default_steps = true;                 ///< max_steps is what look_at_program() sets
+  std::optional<std::string> machine_word = {};  ///< the user's; none: the ideal machine
+  sim::machine machine = {};
 };
-/// Throws bad_input if no such program could run.
-program_exploration program_to_explore(const base::words& command);
+/// Throws bad_input if no such program could run, or if there is no such machine.
+program_exploration program_to_explore(const base::words& command, const std::optional<std::string>& machine_word);
+/// One run of the program. Sets the default of max_steps, there and in the plan: 20 times the steps of the run, but at
+/// least min_default_steps. So a long program is no livelock. A run that does not end within some ten seconds is one.
+/// With `adds_probes`, probes that end attempts join the plan if the program begins some. Throws sim::image_error.
+void look_at_program(program_exploration& what, exploration_plan& plan, bool adds_probes);
 
 /// Runs its schedules from that seed on, as many at a time as there are processors. It stops at the first that does not
 /// end with exit status 0. It stops early when stop_on_signal is asked. A schedule that is ended by that counts for
@@ -138,9 +149,6 @@ sim::image_request systematic_schedule(const program_exploration& what, const sc
 void check_systematic(const schedule_kind& kind);
 /// The command that repeats a schedule.
 std::string again_by(const program_exploration& what, const schedule_key& key);
-/// 20 times the steps of one run, but at least min_default_steps. So a long program is no livelock. A run that does not
-/// end within some ten seconds is one. Throws sim::image_error.
-std::uint64_t default_steps_of(const program_exploration& what);
 /// What a few runs show of it. Throws sim::image_error.
 program_profile profile_of_program(const program_exploration& what);
 /// The request for its schedule of that kind and seed.
@@ -149,7 +157,8 @@ sim::image_request program_schedule(const program_exploration& what, const sched
 /// The request for the schedule that the key names. It is one of the whole program, or one of an exploration that the
 /// program makes itself, by txsync::explore(). `max_steps`: 0 stands for the default. Throws bad_input and
 /// sim::image_error.
-sim::image_request repeated_schedule(const schedule_key& key, const base::words& command, std::uint64_t max_steps);
+sim::image_request repeated_schedule(const schedule_key& key, const base::words& command,
+                                     const std::optional<std::string>& machine_word, std::uint64_t max_steps);
 /// Throws bad_input if the program has not made the exploration that the request names.
 void check_that_it_ran(const sim::image_result& seen, const sim::image_request& request);
 /// What was wrong with one; empty if it ended with exit status 0.

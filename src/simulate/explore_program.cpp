@@ -26,16 +26,21 @@ using base::words;
 
 std::string again_by(const program_exploration& what, const schedule_key& key) {
   words line{"txsync", "replay", key.text()};
+  if (what.machine_word) line.insert(line.end(), {"--machine", *what.machine_word});
   if (!what.has_default_steps) line.insert(line.end(), {"--steps", std::to_string(what.max_steps)});
   line.emplace_back("--");
   line.insert(line.end(), what.command.begin(), what.command.end());
   return command_line(line);
 }
 
-program_exploration program_to_explore(const words& command) {
+program_exploration program_to_explore(const words& command, const std::optional<std::string>& machine_word) {
   try {
     const std::string path = simulated_program(command);
-    return {.command = command, .name = path.substr(path.rfind('/') + 1), .path = path};
+    return {.command = command,
+            .name = path.substr(path.rfind('/') + 1),
+            .path = path,
+            .machine_word = machine_word,
+            .machine = machine_of_programs(machine_word)};
   } catch (const launch::cannot_start& error) {
     throw bad_input(error.what());
   }
@@ -45,7 +50,7 @@ namespace {
 
 sim::image_request request_of(const program_exploration& what) {
   sim::image_request request;
-  request.model = machine_of_programs().model;
+  request.model = what.machine.model;
   request.path = what.path;
   request.arguments = {what.command.begin() + 1, what.command.end()};
   request.max_steps = what.max_steps;
@@ -56,13 +61,19 @@ sim::image_request request_of(const program_exploration& what) {
 
 }  // namespace
 
-std::uint64_t default_steps_of(const program_exploration& what) {
+void look_at_program(program_exploration& what, exploration_plan& plan, bool adds_probes) {
   sim::image_request request = request_of(what);
   request.order = sim::schedule_order::random;
   request.choices = 1;
   request.max_steps = sim::profile_runs::max_steps_of_first;
-  const std::uint64_t steps = whole_run(request).number(sim::number_record::steps);
-  return std::max(min_default_steps, sim::profile_runs::steps_for_one * steps);
+  const sim::image_result seen = whole_run(request);
+  const std::uint64_t steps = seen.number(sim::number_record::steps);
+  if (what.has_default_steps) what.max_steps = std::max(min_default_steps, sim::profile_runs::steps_for_one * steps);
+  plan.steps = what.max_steps;
+  if (!adds_probes || seen.number(sim::number_record::attempts_begun) == 0) return;
+  for (schedule_kind& kind : plan.kinds) {
+    if (kind.order != sim::schedule_order::systematic) kind.probes |= sim::spurious_aborts | sim::tight_capacity;
+  }
 }
 
 program_profile profile_of_program(const program_exploration& what) { return profile_of(request_of(what)); }
@@ -98,8 +109,9 @@ sim::image_request own_schedule(const program_exploration& what, const schedule_
 
 }  // namespace
 
-sim::image_request repeated_schedule(const schedule_key& key, const words& command, std::uint64_t max_steps) {
-  program_exploration what = program_to_explore(command);
+sim::image_request repeated_schedule(const schedule_key& key, const words& command,
+                                     const std::optional<std::string>& machine_word, std::uint64_t max_steps) {
+  program_exploration what = program_to_explore(command, machine_word);
   // A program that explores itself prints FILE:LINE, the place of the exploration.
   const bool is_own = key.test != what.name && key.test.find(':') != std::string::npos;
   if (key.test != what.name && !is_own)
@@ -107,7 +119,9 @@ sim::image_request repeated_schedule(const schedule_key& key, const words& comma
   if (is_own && max_steps != 0) throw bad_input("--steps is for keys of whole programs");
   if (is_own) return own_schedule(what, key);
   what.has_default_steps = max_steps == 0;
-  what.max_steps = max_steps != 0 ? max_steps : default_steps_of(what);
+  what.max_steps = max_steps;
+  exploration_plan plan{.kinds = {key.kind}};
+  look_at_program(what, plan, false);
   check_systematic(key.kind);
   if (key.kind.order == sim::schedule_order::systematic) return systematic_schedule(what, key.kind, key.seed);
   return program_schedule(what, key.kind, key.seed, profile_of_program(what));
@@ -201,6 +215,8 @@ class schedules_at_once {
 }  // namespace
 
 exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed) {
+  if (plan.kinds.front().order == sim::schedule_order::systematic)
+    return explore_systematically(what, plan.kinds.front(), plan.schedules);
   const auto began = std::chrono::steady_clock::now();
   const std::vector<schedule_kind>& kinds = plan.kinds;
   schedules_at_once all(what, kinds, seed, plan.schedules);

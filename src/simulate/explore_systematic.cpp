@@ -41,6 +41,7 @@ sim::image_request systematic_schedule(const program_exploration& what, const sc
 
 exploration_result explore_systematically(const program_exploration& what, const schedule_kind& kind,
                                           std::uint64_t max_executions) {
+  check_systematic(kind);
   const auto began = std::chrono::steady_clock::now();
   exploration_result result{.subject = what.name, .order = kind.text(), .key = {what.name, kind, 0}};
   systematic_exploration executions;

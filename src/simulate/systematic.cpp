@@ -135,8 +135,8 @@ void systematic_exploration::order(std::size_t number) {
   }
 }
 
-/// Sees to it that `after` comes before `before` in another execution, if it can: one of the threads that can come first
-/// on the way there has to go on in the place of `before`.
+/// Sees to it that `after` comes before `before` in another execution, if it can. For that, a thread has to go on in the
+/// place of `before`: one of those that can come first on the way there.
 void systematic_exploration::reverse(std::size_t before, std::size_t after) {
   node& at = nodes_[before];
   std::vector<unsigned> first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The systematic order: executes a program again and again, each time in another order of execution that is not
-// equivalent to any before, until there is none left. Executions are equivalent if they order dependent segments alike; two
-// segments are dependent if they access the same memory and one of them writes it.
+// The systematic order: executes a program again and again, until each order of execution is equivalent to one before.
+// Executions are equivalent if they order dependent segments alike. Two segments are dependent if they access the same
+// memory, and one of them writes it.
 //
 // Source: source-DPOR (Abdulla, Aronsson, Jonsson and Sagonas, POPL 2014, Algorithm 1), with sleep sets (Godefroid, 1996).
 // No two whole executions are equivalent: sleep sets see to that. Some runs end early, because each thread that could go
@@ -19,8 +19,8 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
-/// Which threads go on, from the first choice on; and those that need not go on at the last of these choices, because
-/// what they would lead to is explored, with what each would touch.
+/// Which threads go on, from the first choice on. Some threads sleep at the last of these choices: what they would lead to
+/// is explored. With each comes what it would touch.
 struct execution_plan {
   std::vector<unsigned> choices = {};
   std::map<unsigned, std::vector<sim::segment_touch>> sleeping = {};

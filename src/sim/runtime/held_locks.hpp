@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of pthread's locks the threads of an explored program hold, where they have taken them, and what they wait for:
-// for the message on a deadlock, and for the order systematic. The library says so before and after each call
+// Which of pthread's locks the threads of an explored program hold, where they have taken them, and what they wait for.
+// The message on a deadlock says so, and the order systematic needs it. The library tells before and after each call
 // (toolchain/library/held_locks.cpp).
 #pragma once
 

@@ -2,7 +2,7 @@
 // The systematic order: the host says which threads go on, and learns what each has touched (src/simulate/systematic.hpp
 // has the algorithm). A segment is what a thread does between two choices.
 //
-// A thread that would only wait, for a lock, a semaphore or the end of another thread, cannot be chosen. So "it came first
+// A thread that would only wait cannot be chosen: for a lock, a semaphore or the end of another thread. So "it came first
 // and slept" is no execution of its own beside "it came later".
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace txsync::sim {
 
-/// Before the first choice. `path`: of the choices, as words of this machine: their number, the threads, the number of
-/// sleeping threads, and for each its number, the number of its accesses and these (address, bytes, whether it writes).
-/// Null: no choices.
+/// Before the first choice. `path` is of a file of words of this machine (null: there are no choices):
+///  - the number of choices, and the threads that go on;
+///  - the number of sleeping threads; for each its number, the number of its touches, and for each of these the address
+///    of the word, its bytes, and whether it is written.
 void set_up_systematic(const char* path) noexcept;
 
 /// Of the threads that are on a hardware thread, the one that goes on; null if none can. Ends the run if each of them

@@ -103,6 +103,40 @@ class OwnExplorations(programs.ByCommand):
         self.assertEqual((ran.returncode, ran.stdout), (0, "nothing after 1 schedules\n"))
 
 
+class WithAttempts(programs.ByCommand):
+    """A program that elides a lock, explored on a machine with hardware transactions."""
+
+    SOURCE = """
+        #include <cassert>
+        #include <thread>
+        #include <txsync/mutex.hpp>
+        #include <txsync/speculate/elided.hpp>
+        constinit txsync::site place{"accounts"};
+        txsync::elided<txsync::mutex> lock{place};
+        int balance = 0;
+        int main(int count, char**) {
+          const auto add = [] { lock.lock(), ++balance, lock.unlock(); };
+          const auto add_without_lock = [] { ++balance; };
+          std::thread one(add), other = count > 1 ? std::thread(add_without_lock) : std::thread(add);
+          one.join();
+          other.join();
+          assert(balance == 2);
+        }"""
+
+    def test_the_probes_of_attempts_are_on(self):
+        self.compile(self.SOURCE, more=(*HEADERS, "-ltxsync"))
+        explore = (programs.BIN / "txsync", "explore", "--machine", "haswell-i7-4770", "--schedules", "200", "--", "./program")
+        self.assertIn(" nothing\n", self.call(*explore).stdout)
+        ran = self.call(*explore, "x")
+        self.assertEqual(ran.returncode, 1, ran)
+        again = shlex.split(ran.stdout.splitlines()[-1])
+        self.assertRegex(again[2], r"^program@[a-z-]+\+spurious-aborts\+tight-capacity@\d+$")
+        self.assertEqual(again[3:], ["--machine", "haswell-i7-4770", "--", "./program", "x"])
+        repeated = self.call(programs.BIN / "txsync", *again[1:])
+        self.assertEqual((repeated.returncode, repeated.stderr), (1, ""))
+        self.assertIn("assertion failed: balance == 2", repeated.stdout)
+
+
 @unittest.skipUnless(GOOGLETEST.exists(), "no sources of GoogleTest (Debian's libgtest-dev)")
 class WithGoogleTest(programs.ByCommand):
     SOURCE = """

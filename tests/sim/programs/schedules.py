@@ -266,7 +266,7 @@ class ExploredPrograms(programs.ByCommand):
                             (("explore", "--", "./missing"), "No such file"),
                             (("explore", "--", "/bin/true"), "was not built by txsync-c++"),
                             (("explore", "--steps", "9", "tatas"), "--steps is for a program"),
-                            (("replay", "--all", "tatas@random@1"), "--all are for a program"),
+                            (("replay", "--all", "tatas@random@1"), "--gdb are for a program"),
                             (("replay", "tatas@random@1", "--", "./program"), "the key belongs to tatas, but the program is program"),
                             (("replay", "program@random@1"), "unknown test 'program'")):
             with self.subTest(words=words):
