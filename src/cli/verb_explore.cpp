@@ -25,6 +25,7 @@ using base::words;
 namespace {
 
 constexpr std::uint64_t max_schedules = 1'000'000'000;
+constexpr std::uint64_t max_shorten_s = 86'400;
 
 class explore_verb final : public verb {
  public:
@@ -46,6 +47,8 @@ class explore_verb final : public verb {
     text_option(app, "--machine", machine_, "MACHINE",
                 "Of a program: the machine whose hardware transactions it has (default: ideal)");
     flag(app, "--races", races_, "Of a program: a data race is a fault, too");
+    text_option(app, "--shorten", shorten_, "SECONDS",
+                "Of a program: after a failure, look so long for one with fewer switches between threads");
     text_option(
         app, "--steps", steps_, "N",
         "Maximum steps per schedule of a program; a longer one is a livelock (default: 20 times its first run)");
@@ -64,7 +67,7 @@ class explore_verb final : public verb {
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
     if (!with.program.empty()) return explore_given_program(with, seed);
-    if (steps_ || machine_) throw bad_input("--steps and --machine are for a program after --");
+    if (steps_ || machine_ || shorten_) throw bad_input("--steps, --machine and --shorten are for a program after --");
     const simulate::schedule_kind kind = checked_kind(order_.value_or("random"));
     if (kind.races || kind.order == sim::schedule_order::systematic)
       throw bad_input("--races and --order systematic are for a program after --");
@@ -121,7 +124,8 @@ class explore_verb final : public verb {
     what.has_default_steps = !steps_;
     what.max_steps = number_of("--steps", steps_, 1, simulate::max_program_steps, simulate::min_default_steps);
     simulate::exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, max_schedules, 1'000),
-                                    .steps = what.max_steps};
+                                    .steps = what.max_steps,
+                                    .shorten_s = number_of("--shorten", shorten_, 1, max_shorten_s, 0)};
     for (const sim::schedule_order order : sim::orders_of_programs) {
       if (!order_) plan.kinds.push_back(checked_kind(sim::name_of(order)));
     }
@@ -166,6 +170,7 @@ class explore_verb final : public verb {
   bool races_ = false;
   std::optional<std::string> probes_;
   std::optional<std::string> machine_;
+  std::optional<std::string> shorten_;
 };
 
 }  // namespace

@@ -106,6 +106,8 @@ struct exploration_plan {
   std::vector<schedule_kind> kinds = {};  ///< used in turns; their modes are the same
   std::uint64_t schedules = 0;
   std::uint64_t steps = 0;  ///< of one schedule
+  /// After a failing schedule of a program: how long to look for one with fewer switches between threads.
+  std::uint64_t shorten_s = 0;
 
   std::string text() const;  ///< the kinds
 };
@@ -137,7 +139,7 @@ void look_at_program(program_exploration& what, exploration_plan& plan, bool add
 
 /// Runs its schedules from that seed on, as many at a time as there are processors. It stops at the first that does not
 /// end with exit status 0. It stops early when stop_on_signal is asked. A schedule that is ended by that counts for
-/// nothing. Throws sim::image_error.
+/// nothing. Throws sim::image_error. In the systematic order they run one after the other (explore_systematically()).
 exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
 /// The same in the systematic order, one run after the other: until each execution was made once, or so many.
 exploration_result explore_systematically(const program_exploration& what, const schedule_kind& kind,

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -159,7 +161,23 @@ class schedules_at_once {
     if (error_) std::rethrow_exception(error_);
   }
 
-  std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : until_ + 1; }
+  /// Runs further schedules until the time is over. From then on, the failing one is that with the fewest switches.
+  /// Requires: one has failed.
+  void shorten(std::chrono::steady_clock::time_point until) {
+    first_ = until_.load();
+    sim::image_result best = run_one(*first_);
+    for (std::uint64_t mine = *first_ + 1; std::chrono::steady_clock::now() < until && !stop_on_signal::asked();
+         ++mine) {
+      sim::image_result seen = run_one(mine);
+      if (complaint_of_schedule(seen, what_.path).empty() || is_cut_short(seen)) continue;
+      if (switches_of(seen) >= switches_of(best)) continue;
+      until_ = mine;
+      best = std::move(seen);
+    }
+    complaint_ = complaint_of_schedule(best, what_.path);
+  }
+
+  std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : first_.value_or(until_) + 1; }
   /// The number of the first that failed. It has no meaning if complaint() is empty.
   std::uint64_t failing() const { return until_; }
   const std::string& complaint() const { return complaint_; }
@@ -168,12 +186,18 @@ class schedules_at_once {
   const std::string& ended_in() const { return ended_in_; }
 
  private:
+  static std::uint64_t switches_of(const sim::image_result& seen) { return seen.number(sim::number_record::switches); }
+
+  sim::image_result run_one(std::uint64_t number) const {
+    sim::image_request request = program_schedule(what_, kinds_[number % kinds_.size()], seed_ + number, profile_);
+    request.stop = stop_on_signal::asked;
+    return sim::run_image(request);
+  }
+
   void work() {
     try {
       for (std::uint64_t mine = next_++; mine < until_ && !stop_on_signal::asked(); mine = next_++) {
-        sim::image_request request = program_schedule(what_, kinds_[mine % kinds_.size()], seed_ + mine, profile_);
-        request.stop = stop_on_signal::asked;
-        const sim::image_result seen = sim::run_image(request);
+        const sim::image_result seen = run_one(mine);
         const std::string complaint = complaint_of_schedule(seen, what_.path);
         if (is_cut_short(seen)) throw sim::image_error(complaint);
         ++ran_;
@@ -207,6 +231,7 @@ class schedules_at_once {
   std::atomic<std::uint64_t> races_unseen_{0};
   std::mutex end_;  ///< guards what follows, for writing
   std::atomic<std::uint64_t> until_;
+  std::optional<std::uint64_t> first_;  ///< that failed, once shorten() has looked for another one
   std::string complaint_;
   std::string ended_in_;
   std::exception_ptr error_;
@@ -221,6 +246,8 @@ exploration_result explore_program(const program_exploration& what, const explor
   const std::vector<schedule_kind>& kinds = plan.kinds;
   schedules_at_once all(what, kinds, seed, plan.schedules);
   all.run();
+  if (plan.shorten_s != 0 && !all.complaint().empty())
+    all.shorten(std::chrono::steady_clock::now() + std::chrono::seconds(plan.shorten_s));
   exploration_result result{.subject = what.name, .order = plan.text(), .key = {}};
   result.schedules = all.ran();
   result.complaint = all.complaint();

@@ -309,6 +309,7 @@ void write_exploration() noexcept {
   if (state.scheduling == schedule_order::systematic) end_segments();
   write_record(number_record::choices, choices);
   write_record(number_record::steps, state.steps);
+  write_record(number_record::switches, state.switches);
   if (!state.follows_program) return;
   write_shared_codes();
   write_word_uses();

@@ -265,7 +265,7 @@ class ExploredPrograms(programs.ByCommand):
         for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; remove 'tatas'"),
                             (("explore", "--", "./missing"), "No such file"),
                             (("explore", "--", "/bin/true"), "was not built by txsync-c++"),
-                            (("explore", "--steps", "9", "tatas"), "--steps is for a program"),
+                            (("explore", "--steps", "9", "tatas"), "--steps, --machine and --shorten are for a program"),
                             (("replay", "--all", "tatas@random@1"), "--gdb are for a program"),
                             (("replay", "tatas@random@1", "--", "./program"), "the key belongs to tatas, but the program is program"),
                             (("replay", "program@random@1"), "unknown test 'program'")):
@@ -299,6 +299,15 @@ class PlantedFaults(programs.ByCommand):
                     ran = self.explore(*["--races"] * (fault == "race"), "--schedules", "1000", "--", "./program", program, fault)
                     self.assertEqual(ran.returncode, 1, ran)
                     self.assertRegex(ran.stdout, says)
+
+    def test_a_failure_is_made_shorter(self):
+        keys = {}
+        for words in ((), ("--shorten", "2")):
+            told = self.explore(*words, "--order", "random", "--", "./program", "messages", "overflow").stdout.splitlines()
+            keys[words] = shlex.split(told[-1])[2]
+        switches = {words: len(re.findall("^>", self.call(programs.BIN / "txsync", "replay", "--all", key, "--", "./program", "messages", "overflow").stdout,
+                                          re.MULTILINE)) for words, key in keys.items()}
+        self.assertLess(switches["--shorten", "2"], switches[()], keys)
 
     def test_without_a_fault_nothing_is_found(self):
         for program in ("messages", "accounts", "caches", "tasks", "logs"):
