@@ -46,7 +46,7 @@ struct explore_options {
   /// How often the body runs. The environment variable TXSYNC_EXPLORE_SCHEDULES takes precedence. Before them there are
   /// some 16 schedules from which the others learn which accesses matter.
   std::uint64_t schedules = 10'000;
-  std::uint64_t seed = 1;  ///< of the first schedule; each further one adds 1. Requires: not 0
+  std::uint64_t seed = 1;  ///< of the first schedule; each further one adds 1. 0 counts as 1
   /// A schedule of more steps is a livelock. 0: 20 times those of the first schedules, at least 10 million.
   std::uint64_t max_steps = 0;
   explore_order order = explore_order::in_turn;

@@ -12,6 +12,8 @@
 
 #include <fmt/core.h>
 
+#include <txsync/machine/assert.hpp>
+
 #include "base/bad_input.hpp"
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
@@ -164,6 +166,7 @@ class schedules_at_once {
   /// Runs further schedules until the time is over. From then on, the failing one is that with the fewest switches.
   /// Requires: one has failed.
   void shorten(std::chrono::steady_clock::time_point until) {
+    TXSYNC_ASSERT(!complaint_.empty(), "a schedule that is made shorter has failed");
     first_ = until_.load();
     sim::image_result best = run_one(*first_);
     for (std::uint64_t mine = *first_ + 1; std::chrono::steady_clock::now() < until && !stop_on_signal::asked();

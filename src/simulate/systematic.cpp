@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <txsync/machine/assert.hpp>
+
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
 
 namespace {
@@ -61,6 +63,7 @@ std::vector<std::uint64_t> execution_plan::words() const {
 }
 
 execution_plan systematic_exploration::next() const {
+  TXSYNC_ASSERT(has_next_, "there is an execution that was not made");
   execution_plan plan;
   for (const node& one : nodes_) plan.choices.push_back(one.made.thread);
   if (nodes_.empty()) return plan;

@@ -18,6 +18,11 @@ namespace txsync::sim {
 namespace {
 
 constinit std::uint64_t clock_priority = 0;
+// True in schedules of a test. A program that is explored as a whole may rely on long times being long.
+constinit bool deadlines_come_early = false;
+
+/// Whether the next deadline may come although threads can run.
+bool deadline_may_come() noexcept { return has_deadline() && (deadlines_come_early || next_deadline_is_short()); }
 
 /// What may take the next step. A thread may, if it can run. A thread's store buffer lets its oldest store out. The
 /// clock moves to the next deadline of a waiting thread. Every order treats all of them as threads.
@@ -27,7 +32,7 @@ struct actor {
   thread_record* thread = nullptr;  ///< for a buffer, its thread
 
   bool can_act() const noexcept {
-    if (what == kind::clock) return has_deadline();
+    if (what == kind::clock) return deadline_may_come();
     return what != kind::nobody && thread->state == thread_state::running &&
            (what == kind::thread || has_waiting_stores(*thread));
   }
@@ -43,8 +48,6 @@ struct actor {
 };
 
 constinit actor last{};
-// True in schedules of a test. A program that is explored as a whole may rely on long times being long.
-constinit bool deadlines_come_early = false;
 
 // The threads that are on a hardware thread, in the order of the hardware threads.
 constinit thread_record* running[max_threads] = {};
@@ -57,7 +60,7 @@ void for_actors(Function function) noexcept {
     function(actor{actor::kind::thread, thread});
     if (state.store_buffers && has_waiting_stores(*thread)) function(actor{actor::kind::buffer, thread});
   }
-  if (deadlines_come_early && has_deadline()) function(actor{actor::kind::clock});
+  if (deadline_may_come()) function(actor{actor::kind::clock});
 }
 
 // ---- where orders change their choice: at a few of the choices that a schedule has
@@ -74,7 +77,7 @@ void draw_points() noexcept {
 
 /// While only one can act, as during the set-up of a test, there is no choice.
 bool is_point(unsigned count) noexcept {
-  if (running_count < 2 && !(deadlines_come_early && has_deadline())) return false;
+  if (running_count < 2 && !(deadline_may_come())) return false;
   ++choices;
   for (unsigned i = 0; i < count; ++i) {
     if (points[i] == choices) return true;
@@ -96,7 +99,7 @@ actor any_thread() noexcept {
 /// Reservoir sampling (Vitter 1985): takes each of n with probability 1/n, in one pass.
 actor anyone() noexcept {
   if (state.follows_program && running_count >= 2) ++choices;
-  if (!state.store_buffers && !(deadlines_come_early && has_deadline())) return any_thread();
+  if (!state.store_buffers && !(deadline_may_come())) return any_thread();
   unsigned able = 0;
   actor chosen;
   for_actors([&](const actor& one) {
@@ -180,14 +183,21 @@ actor anyone_waiting() noexcept {
   return chosen;
 }
 
+/// The thread that was drawn may wait for one of the others, in a loop.
+constexpr unsigned max_steps_of_drawn = 1000;
+constinit unsigned steps_of_drawn = 0;
+
 actor by_uniform_walk() noexcept {
   if (last.what != actor::kind::nobody) last.priority() = drawn_priority();
   actor chosen = with_highest_priority([](const actor& one) noexcept { return !waits_in_walk(one); });
-  if (chosen.what == actor::kind::nobody) {
-    chosen = anyone_waiting();
-    if (chosen.what != actor::kind::nobody) draw_in_walk(*chosen.thread);
+  if (++steps_of_drawn > max_steps_of_drawn || chosen.what == actor::kind::nobody) {
+    steps_of_drawn = 0;
+    if (const actor waiting = anyone_waiting(); waiting.what != actor::kind::nobody) {
+      chosen = waiting;
+      draw_in_walk(*chosen.thread);
+    }
   }
-  if (chosen.what == actor::kind::thread) goes_on_in_walk(*chosen.thread);
+  if (chosen.what == actor::kind::thread && goes_on_in_walk(*chosen.thread)) steps_of_drawn = 0;
   return chosen;
 }
 
@@ -260,6 +270,7 @@ void start_order(std::uint64_t seed) noexcept {
   last = {actor::kind::thread, state.current};
   last_turn = 0;
   passes = false;
+  steps_of_drawn = 0;
   draw_priorities(*state.current);
   forget_held_locks();
   clock_priority = lowest_drawn + state.random.below(2 * lowest_drawn);
@@ -386,6 +397,7 @@ void spun(thread_record& thread) noexcept {
   if (state.scheduling == schedule_order::priorities) thread.priority = --next_lowest;
   if (state.scheduling == schedule_order::delay_bounded) passes = true;
   if (state.scheduling == schedule_order::systematic) passes_in_systematic();
+  if (state.scheduling == schedule_order::uniform_walk) steps_of_drawn = max_steps_of_drawn;
 }
 
 void draw_priorities(thread_record& thread) noexcept {

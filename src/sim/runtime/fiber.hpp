@@ -131,6 +131,7 @@ struct alignas(64) thread_record {
   const void* waits_at = nullptr;
   ticks deadline = never;
   std::uint32_t deadline_slot = 0;
+  bool waits_shortly = false;  ///< its deadline is near: in explorations of programs it may come at any step
   bool detached = false;
   bool pinned = false;          ///< by its own call, to the hardware thread that it is on
   bool shows_realtime = false;  ///< what the program sees

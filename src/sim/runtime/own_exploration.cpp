@@ -195,6 +195,7 @@ void begin_own_exploration(const txsync_sim_exploration& asked) noexcept {
   if (own.goes_on) fail("txsync::explore() is called within an exploration");
   own = {};
   own.asked = asked;
+  own.asked.seed = std::max<std::uint64_t>(asked.seed, 1);  // the key with the seed 0 is that of what comes first
   own.goes_on = true;
   own.simulates = state.explores_itself;
   own.runs = profile_runs::learning;

@@ -180,6 +180,7 @@ void set_up_races(void (*when_found)(std::uintptr_t code, std::uintptr_t other) 
 }
 
 void begin_schedule_of_races(race_function when_found) noexcept {
+  TXSYNC_SIM_ASSERT(state.live_threads == 1, "the thread that begins a schedule without races is the only one");
   found = when_found;
   for (const std::uint32_t number : accessed_granules) first_access[number] = 0;
   accessed_granules.clear();

@@ -218,6 +218,8 @@ void switch_to_next() noexcept {
 
 bool has_deadline() noexcept { return sleepers.first() != never; }
 
+bool next_deadline_is_short() noexcept { return sleepers.first_thread().waits_shortly; }
+
 void fire_deadline() noexcept {
   thread_record& thread = sleepers.take_first();
   by_time.next_deadline = sleepers.first();
@@ -319,6 +321,9 @@ void block(ticks deadline) noexcept {
   thread.timed_out = false;
   thread.deadline = deadline;
   if (deadline != never) {
+    // A scheduler may keep the other threads from running for a millisecond.
+    const ticks short_time = cycles(std::uint64_t{state.model.core_mhz} * 1000);
+    thread.waits_shortly = deadline <= thread.time + short_time;
     sleepers.add(thread);
     by_time.next_deadline = sleepers.first();
   }

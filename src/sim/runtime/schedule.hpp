@@ -34,6 +34,8 @@ void block(ticks deadline) noexcept;
 
 /// Whether a blocked thread has a deadline. The second function lets the first of the deadlines come.
 bool has_deadline() noexcept;
+/// The thread with the first one waits for no longer than others may be kept from running. Requires: has_deadline().
+bool next_deadline_is_short() noexcept;
 void fire_deadline() noexcept;
 
 /// `thread` no longer waits, from `at` on. No effect if it does not wait.

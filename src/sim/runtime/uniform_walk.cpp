@@ -198,13 +198,14 @@ std::uint32_t interesting_left(const thread_record& thread) noexcept { return le
 
 void draw_in_walk(const thread_record& thread) noexcept { drawn = thread.id; }
 
-void goes_on_in_walk(const thread_record& thread) noexcept {
-  if (!is_interesting(thread)) return;
+bool goes_on_in_walk(const thread_record& thread) noexcept {
+  if (!is_interesting(thread)) return false;
   if (left[thread.id] != 0) {
     --left[thread.id];
     --all_left;
   }
   draw();
+  return true;
 }
 
 void started_in_walk(const thread_record& thread) noexcept {

@@ -38,8 +38,8 @@ bool waits_in_walk(const thread_record& thread) noexcept;
 std::uint32_t interesting_left(const thread_record& thread) noexcept;
 /// The thread is drawn: the one that was cannot go on.
 void draw_in_walk(const thread_record& thread) noexcept;
-/// The thread makes its next access.
-void goes_on_in_walk(const thread_record& thread) noexcept;
+/// The thread makes its next access. Returns whether that is an interesting one.
+bool goes_on_in_walk(const thread_record& thread) noexcept;
 /// The accesses of a thread count as those of its creator until it is started.
 void started_in_walk(const thread_record& thread) noexcept;
 

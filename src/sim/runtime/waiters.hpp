@@ -2,6 +2,7 @@
 // Waiting threads: for a time (a binary heap by deadline), and at a futex word (a list by address).
 #pragma once
 
+#include "failure.hpp"
 #include "fiber.hpp"
 
 namespace txsync::sim {
@@ -10,6 +11,11 @@ class waiters_by_deadline {
  public:
   void set_up() noexcept;
   ticks first() const noexcept { return size_ != 0 ? heap_[0]->deadline : never; }
+  /// Requires: there is one.
+  const thread_record& first_thread() const noexcept {
+    TXSYNC_SIM_ASSERT(size_ != 0, "somebody waits for a deadline");
+    return *heap_[0];
+  }
   void add(thread_record& thread) noexcept;
   /// Requires: the thread was added, and its deadline has not changed.
   void remove(thread_record& thread) noexcept;

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -325,6 +326,16 @@ int nothing_wrong() {
   return begun && count == 6 ? 0 : 1;
 }
 
+/// A sleep takes the place of synchronization.
+int sleeps_instead(std::chrono::microseconds time) {
+  std::atomic<bool> is_ready{false};
+  std::thread other([&] { is_ready = true; });
+  std::this_thread::sleep_for(time);
+  assert(is_ready);
+  other.join();
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -340,6 +351,8 @@ int main(int count, char** words) {
   if (is("never-joined")) return never_joined();
   if (is("published-too-early")) return published_too_early();
   if (is("reordered")) return reordered();
+  if (is("sleeps-shortly")) return sleeps_instead(std::chrono::microseconds(500));
+  if (is("sleeps-long")) return sleeps_instead(std::chrono::seconds(1));
   if (is("spins-without-pause")) return spins_without_pause();
   if (is("main-ends-first")) return main_ends_first();
   if (is("coroutine")) return in_coroutine(nothing_wrong);

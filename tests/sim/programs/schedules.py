@@ -153,6 +153,12 @@ class ExploredPrograms(programs.ByCommand):
             with self.subTest(order=order):
                 self.found("reordered", "--order", order, thread=5, says="assertion failed: (a == 0 && b == 0)")
 
+    def test_a_short_sleep_orders_nothing(self):
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.found("sleeps-shortly", "--order", order, says="assertion failed: is_ready", thread=0)
+                self.assertIn(" nothing\n", self.explore("--schedules", "100", "--order", order, "--", "./program", "sleeps-long", status=0))
+
     def test_who_spins_without_a_pause_is_right(self):
         for order in self.ORDERS:
             with self.subTest(order=order):
