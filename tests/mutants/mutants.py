@@ -202,7 +202,8 @@ def choose(mutants, arguments, words):
 
 
 def jobs():
-    usual = os.cpu_count() if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else 1
+    cpus = os.cpu_count()
+    usual = cpus if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else min(cpus, 2)
     return int(os.environ.get("TXSYNC_MUTANT_JOBS", usual))
 
 
