@@ -67,14 +67,42 @@ struct segment_touch {
   }
 };
 
+/// The end of the process depends on whatever else happens. It is a touch of this word.
+inline constexpr std::uint64_t whole_process = ~std::uint64_t{0};
+
+/// Whether the order of the two matters.
+constexpr bool are_dependent(const segment_touch& a, const segment_touch& b) noexcept {
+  if (a.word == whole_process || b.word == whole_process) return true;
+  return a.word == b.word && (a.bytes & b.bytes) != 0 && (a.written != 0 || b.written != 0);
+}
+
+/// At the end of a run, a thread still waits. What it would touch then.
+struct awaited_touch {
+  static constexpr char record_name[] = "awaited";
+  std::uint32_t thread = 0;
+  std::uint64_t word = 0;
+  std::uint32_t written = 0;
+  std::uint32_t is_semaphore = 0;  ///< else it is a lock
+
+  template <class Self, class Words>
+  static constexpr void each_word(Self& self, Words& words) {
+    words.number(self.thread);
+    words.address(self.word);
+    words.number(self.written);
+    words.number(self.is_semaphore);
+  }
+};
+
 enum class segment_event_kind : std::uint8_t {
   makes_runnable,  ///< a thread; it has started it or woken it
   joins,           ///< a thread that has ended
-  takes,           ///< the lock at an address
-  gives_up,
-  waits_at  ///< the semaphore at an address: it could go on only where that was not 0
+  takes,           ///< the lock at an address; it could go on only where nobody held that
+  takes_by_try,    ///< the same by a try, which could go on anywhere
+  gives_up,        ///< altogether, if it was taken several times
+  waits_at,        ///< the semaphore at an address: it could go on only where that was not 0
+  waits_shortly    ///< for a time that may end at any step; the systematic order has no such steps
 };
-inline constexpr unsigned segment_event_kinds = 5;
+inline constexpr unsigned segment_event_kinds = 7;
 
 struct segment_event {
   static constexpr char record_name[] = "event";

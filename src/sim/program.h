@@ -76,9 +76,12 @@ void txsync_sim_lock_asked(const void* lock, unsigned how);
 void txsync_sim_semaphore_asked(const uint32_t* count);
 void txsync_sim_join_asked(uintptr_t argument);
 void txsync_sim_join_asked_at(const void* argument);
-// A call that takes or gives up a lock begins and ends. `what` has become of the lock: 0 a try has failed, 1 taken for
-// reading, 2 taken, 3 given up. The accesses in between do not count: to other threads, the call reads or writes the
-// whole lock. wait: at a condition, the lock is given up.
+// A call that takes or gives up a lock begins and ends. The accesses in between do not count: to other threads, the call
+// reads or writes the whole lock. `what` is the result:
+//   0 a try has failed          1 taken for reading          2 taken
+//   3 given up                  4 taken by a try, or before a deadline           5 the same for reading
+// touched: the call may sleep. wait: at a condition, the lock is given up.
+void txsync_sim_lock_touched(const void* lock, size_t bytes);
 void txsync_sim_lock_call_begins(void);
 void txsync_sim_lock_call_ends(const void* lock, size_t bytes, int what);
 void txsync_sim_wait_begins(const void* condition, size_t condition_bytes, const void* lock, size_t bytes);

@@ -128,6 +128,7 @@ inline constexpr char choices[] = "choices";            ///< that the last sched
 inline constexpr char steps[] = "steps";                ///< all; in exploring orders
 inline constexpr char races_unseen[] = "races_unseen";  ///< 1: at some time, races were no longer looked for
 inline constexpr char redundant[] = "redundant";        ///< 1: in the order systematic, the run would repeat another
+inline constexpr char unexplorable[] = "unexplorable";  ///< 1: the failure is that order's, and not the program's
 inline constexpr char end_hash[] = "end_hash";
 inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";

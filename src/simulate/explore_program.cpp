@@ -168,16 +168,20 @@ class schedules_at_once {
   void shorten(std::chrono::steady_clock::time_point until) {
     TXSYNC_ASSERT(!complaint_.empty(), "a schedule that is made shorter has failed");
     first_ = until_.load();
-    sim::image_result best = run_one(*first_);
-    for (std::uint64_t mine = *first_ + 1; std::chrono::steady_clock::now() < until && !stop_on_signal::asked();
-         ++mine) {
-      sim::image_result seen = run_one(mine);
-      if (complaint_of_schedule(seen, what_.path).empty() || is_cut_short(seen)) continue;
-      if (switches_of(seen) >= switches_of(best)) continue;
-      until_ = mine;
-      best = std::move(seen);
+    try {
+      sim::image_result best = run_one(*first_);
+      for (std::uint64_t mine = *first_ + 1; std::chrono::steady_clock::now() < until && !stop_on_signal::asked();
+           ++mine) {
+        sim::image_result seen = run_one(mine);
+        const std::string complaint = complaint_of_schedule(seen, what_.path);
+        if (complaint.empty() || is_cut_short(seen) || switches_of(seen) >= switches_of(best)) continue;
+        until_ = mine;
+        complaint_ = complaint;
+        best = std::move(seen);
+      }
+    } catch (const sim::image_error&) {
+      if (!stop_on_signal::asked_soon()) throw;  // else the failure that was found stays
     }
-    complaint_ = complaint_of_schedule(best, what_.path);
   }
 
   std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : first_.value_or(until_) + 1; }

@@ -12,13 +12,17 @@ namespace {
 
 using touches = std::vector<sim::segment_touch>;
 
-bool conflict(const sim::segment_touch& a, const sim::segment_touch& b) {
-  return a.word == b.word && (a.bytes & b.bytes) != 0 && (a.written != 0 || b.written != 0);
+bool has_end_of_process(const touches& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [](const sim::segment_touch& one) { return one.word == sim::whole_process; });
 }
 
+/// The end of the process depends on whatever comes before it, also if that touches nothing.
 bool are_dependent(const touches& a, const touches& b) {
+  if (has_end_of_process(a) || has_end_of_process(b)) return true;
   return std::any_of(a.begin(), a.end(), [&](const sim::segment_touch& one) {
-    return std::any_of(b.begin(), b.end(), [&](const sim::segment_touch& other) { return conflict(one, other); });
+    return std::any_of(b.begin(), b.end(),
+                       [&](const sim::segment_touch& other) { return sim::are_dependent(one, other); });
   });
 }
 
@@ -27,7 +31,7 @@ bool does(const sim::segment& made, sim::segment_event_kind kind, std::uint64_t 
                      [&](const sim::segment_event& one) { return one.kind == kind && one.of == of; });
 }
 
-/// The lock that `after` takes and `before` gives up. The thread of `after` could not go on before that.
+/// The lock that `after` takes and `before` gives up. The thread of `after` may have waited for that.
 std::optional<std::uint64_t> lock_between(const sim::segment& before, const sim::segment& after) {
   for (const sim::segment_event& one : after.events) {
     if (one.kind == sim::segment_event_kind::takes && does(before, sim::segment_event_kind::gives_up, one.of))
@@ -37,6 +41,10 @@ std::optional<std::uint64_t> lock_between(const sim::segment& before, const sim:
 }
 
 bool is_enabled(const sim::segment& made, unsigned thread) { return (made.enabled >> thread & 1) != 0; }
+
+bool takes(const sim::segment& made, std::uint64_t lock) {
+  return does(made, sim::segment_event_kind::takes, lock) || does(made, sim::segment_event_kind::takes_by_try, lock);
+}
 
 template <class Clock>
 void join(Clock& into, const Clock& from) {
@@ -88,20 +96,18 @@ std::vector<std::size_t> systematic_exploration::dependent_before(std::size_t nu
   return found;
 }
 
-/// Finds the segments that `number` races with: dependent ones that nothing else orders before it.
-void systematic_exploration::order(std::size_t number) {
-  node& mine = nodes_[number];
-  const unsigned thread = mine.made.thread;
-  clock& time = mine.time;
-  time.clear();
+/// What comes before segment `number` whatever the order: its thread's last segment, what has started or woken the
+/// thread, and what it joins.
+systematic_exploration::clock systematic_exploration::fixed_order_before(std::size_t number) const {
+  const sim::segment& made = nodes_[number].made;
+  clock time;
   for (std::size_t at = number; at-- != 0;) {
     const sim::segment& before = nodes_[at].made;
-    const bool is_own = before.thread == thread;
-    const bool has_started = does(before, sim::segment_event_kind::makes_runnable, thread);
-    if (is_own || has_started) join(time, nodes_[at].time);
+    const bool is_own = before.thread == made.thread;
+    if (is_own || does(before, sim::segment_event_kind::makes_runnable, made.thread)) join(time, nodes_[at].time);
     if (is_own) break;
   }
-  for (const sim::segment_event& one : mine.made.events) {
+  for (const sim::segment_event& one : made.events) {
     if (one.kind != sim::segment_event_kind::joins) continue;
     for (std::size_t at = number; at-- != 0;) {
       if (nodes_[at].made.thread != one.of) continue;
@@ -109,33 +115,63 @@ void systematic_exploration::order(std::size_t number) {
       break;
     }
   }
-  const clock so_far = time;
+  return time;
+}
+
+/// Finds the segments that `number` races with: dependent ones that nothing else orders before it.
+void systematic_exploration::order(std::size_t number) {
+  node& mine = nodes_[number];
+  const unsigned thread = mine.made.thread;
+  const clock so_far = fixed_order_before(number);
+  clock& time = mine.time;
+  time = so_far;
   time.resize(std::max<std::size_t>(time.size(), thread + 1));
   time[thread] = number + 1;
   for (const std::size_t at : dependent_before(number)) {
     const sim::segment& before = nodes_[at].made;
     if (covers(time, before.thread, at)) continue;
+    reverse(at, number);
     if (const auto lock = lock_between(before, mine.made)) {
-      // To come before, it has to take the lock before the other one does.
+      // Perhaps it can come before only if it takes the lock before the other one does.
       std::size_t taken = at;
-      while (taken != 0 && !(nodes_[taken].made.thread == before.thread &&
-                             does(nodes_[taken].made, sim::segment_event_kind::takes, *lock)))
-        --taken;
+      while (taken != 0 && !(nodes_[taken].made.thread == before.thread && takes(nodes_[taken].made, *lock))) --taken;
       if (!covers(so_far, before.thread, taken)) reverse(taken, number);
-    } else {
-      reverse(at, number);
     }
     join(time, nodes_[at].time);
   }
-  // Who waits for a semaphore may also come before others who have waited for it.
-  for (const sim::segment_event& one : mine.made.events) {
-    if (one.kind != sim::segment_event_kind::waits_at) continue;
-    for (std::size_t at = number; at-- != 0;) {
-      const sim::segment& before = nodes_[at].made;
-      if (before.thread != thread && does(before, one.kind, one.of) && !covers(so_far, before.thread, at))
-        reverse(at, number);
+  // What the others would have done comes before the end in other executions.
+  if (has_end_of_process(mine.made.touches)) {
+    for (unsigned other = 0; other < 64; ++other) {
+      if (is_enabled(mine.made, other)) mine.to_do.insert(other);
     }
   }
+  reverse_waits(number, so_far, sim::segment_event_kind::waits_at);
+}
+
+/// Who waits for a semaphore may also come before others who have waited for it. Who waits for a lock to the end of the
+/// run may come before those who have taken it.
+void systematic_exploration::reverse_waits(std::size_t number, const clock& so_far, sim::segment_event_kind kind) {
+  const sim::segment& waits = nodes_[number].made;
+  for (const sim::segment_event& one : waits.events) {
+    if (one.kind != kind) continue;
+    for (std::size_t at = number; at-- != 0;) {
+      const sim::segment& before = nodes_[at].made;
+      const bool was_first =
+          kind == sim::segment_event_kind::takes ? takes(before, one.of) : does(before, kind, one.of);
+      if (before.thread != waits.thread && was_first && !covers(so_far, before.thread, at)) reverse(at, number);
+    }
+  }
+}
+
+/// A thread waits at the end of a run: it comes after nothing of what keeps it from going on.
+void systematic_exploration::order_awaited(const sim::segment& awaited) {
+  nodes_.push_back({.made = awaited});
+  const std::size_t number = nodes_.size() - 1;
+  const clock so_far = fixed_order_before(number);
+  nodes_[number].time = so_far;
+  reverse_waits(number, so_far, sim::segment_event_kind::takes);
+  reverse_waits(number, so_far, sim::segment_event_kind::waits_at);
+  nodes_.pop_back();
 }
 
 /// Sees to it that `after` comes before `before` in another execution, if it can. For that, a thread has to go on in the
@@ -163,7 +199,7 @@ void systematic_exploration::reverse(std::size_t before, std::size_t after) {
   }
 }
 
-void systematic_exploration::add(std::vector<sim::segment> run) {
+void systematic_exploration::add(std::vector<sim::segment> run, const std::vector<sim::segment>& awaited) {
   for (std::size_t number = 0; number < run.size(); ++number) {
     const bool is_new = number >= nodes_.size();
     if (is_new) {
@@ -183,6 +219,7 @@ void systematic_exploration::add(std::vector<sim::segment> run) {
     nodes_[number].made = std::move(run[number]);
     order(number);
   }
+  for (const sim::segment& one : awaited) order_awaited(one);
   has_next_ = go_back();
 }
 

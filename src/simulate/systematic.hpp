@@ -34,8 +34,9 @@ class systematic_exploration {
   bool has_next() const { return has_next_; }
   /// Requires: has_next().
   execution_plan next() const;
-  /// The run of next(): all of its segments.
-  void add(std::vector<sim::segment> run);
+  /// The run of next(): all of its segments. `awaited`: what the threads would do that still wait for a lock or a
+  /// semaphore at its end.
+  void add(std::vector<sim::segment> run, const std::vector<sim::segment>& awaited);
 
  private:
   using clock = std::vector<std::size_t>;  ///< for each thread, one more than its last segment that comes before
@@ -49,7 +50,10 @@ class systematic_exploration {
     clock time = {};                 ///< of what `made` comes after, itself included
   };
 
+  clock fixed_order_before(std::size_t number) const;
   void order(std::size_t number);
+  void order_awaited(const sim::segment& awaited);
+  void reverse_waits(std::size_t number, const clock& so_far, sim::segment_event_kind kind);
   void reverse(std::size_t before, std::size_t after);
   bool is_before(std::size_t a, std::size_t b) const;
   std::vector<std::size_t> dependent_before(std::size_t number) const;

@@ -201,6 +201,13 @@ bool is_of_segment(const record_line& line, std::vector<segment>& into) {
          });
 }
 
+/// What a thread does once its wait is over.
+segment after_wait(const awaited_touch& one) {
+  constexpr std::uint32_t whole_word = 0xFF;
+  const segment_event_kind kind = one.is_semaphore != 0 ? segment_event_kind::waits_at : segment_event_kind::takes;
+  return {.thread = one.thread, .touches = {{one.word, whole_word, one.written}}, .events = {{kind, one.word}}};
+}
+
 bool is_of_several_words(const record_line& line, image_result& into) {
   return is_record<abort_record>(line, [&](const abort_record& one) { into.aborts.push_back({one, {}, {}}); }) ||
          is_record<calls_record>(line, [&](const calls_record& one) { add_calls(one, into.aborts); }) ||
@@ -209,6 +216,7 @@ bool is_of_several_words(const record_line& line, image_result& into) {
                                        [&](const shared_instruction& one) { into.shared_codes.push_back(one.code); }) ||
          is_record<word_use>(line, [&](const word_use& one) { into.word_uses.push_back(one); }) ||
          is_of_segment(line, into.segments) ||
+         is_record<awaited_touch>(line, [&](const awaited_touch& one) { into.awaited.push_back(after_wait(one)); }) ||
          is_record<trace_step>(line, [&](const trace_step& one) { into.steps.push_back({one, {}}); }) ||
          is_record<step_values>(line,
                                 [&](const step_values& one) {
@@ -315,11 +323,13 @@ void debug_image(const image_request& request) {
   for (int i = 0; i < count; ++i) {
     if (files[i].get() >= 0 && dup2(aside + i, numbers[i]) < 0) throw image_error(std::strerror(errno));
   }
-  std::vector<std::string> words{"gdb",    "-q",
-                                 "-ex",    "handle SIGPROF nostop noprint pass",
-                                 "-ex",    std::string("break ") + failure_function,
-                                 "-ex",    "run",
-                                 "--args", request.path};
+  std::vector<std::string> words{"gdb", "-q"};
+  for (const std::string& command : {std::string("handle SIGPROF nostop noprint pass"),
+                                     std::string("unset environment LINES"), std::string("unset environment COLUMNS"),
+                                     std::string("break ") + failure_function, std::string("run < /dev/null")}) {
+    words.insert(words.end(), {"-ex", command});
+  }
+  words.insert(words.end(), {"--args", request.path});
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = environment_of(request);
   std::erase_if(environment, [](const std::string& one) { return one.starts_with(option::records); });

@@ -98,6 +98,7 @@ struct image_result {
   std::vector<std::uint64_t> shared_codes;  ///< of shared_instructions
   std::vector<word_use> word_uses;
   std::vector<segment> segments;
+  std::vector<segment> awaited;  ///< what threads would do that still wait for a lock or a semaphore at the end
 
   /// The last line of `messages`; empty if there is none.
   std::string last_message() const;

@@ -21,8 +21,6 @@
 
 namespace txsync::sim {
 
-/// For a replay: records what a thread does, in the order of execution.
-
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
   if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = address});

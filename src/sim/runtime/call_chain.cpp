@@ -232,6 +232,12 @@ void add_call_chain(line_text& line, const call_chain& chain) noexcept {
   }
 }
 
+void add_code(line_text& line, std::uintptr_t code) noexcept {
+  const char* const name = has_record_file() ? nullptr : name_of_frame(code);
+  if (name != nullptr) return add_name(line, name);
+  (line << "code at ").hexadecimal(code);
+}
+
 void add_call_chain(line_text& line) noexcept { add_call_chain(line, walk()); }
 
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept { add_call_chain(line, calls_of(thread)); }

@@ -19,6 +19,10 @@ call_chain calls_of(thread_record& thread) noexcept;
 /// "f < g < main": the functions that the caller is in, from the innermost of the program outwards. Addresses if the
 /// image has no symbols.
 void add_call_chain(line_text& line) noexcept;
+/// A place in the code, by the instruction after it. A reader who has the symbols gets "code at 0x...", others the
+/// function.
+void add_code(line_text& line, std::uintptr_t code) noexcept;
+
 /// The same for calls that were kept.
 void add_call_chain(line_text& line, const call_chain& chain) noexcept;
 

@@ -9,6 +9,7 @@
 #include "attempts.hpp"
 #include "call_chain.hpp"
 #include "failure.hpp"
+#include "own_exploration.hpp"
 #include "signals.hpp"
 #include "state.hpp"
 
@@ -76,11 +77,12 @@ void on_timer(int) {
 constinit bool asked = false;
 
 /// The user interrupts the simulation: where are the program's threads?
-void on_request(int) {
+void on_request(int signal) {
   // The image is about to end if a request or a failure is being reported, or if the program has ended. The stacks of
   // its threads cannot be followed then.
   if (asked || (state.current == nullptr && state.thread_count != 0)) return;
   asked = true;
+  end_interrupted_exploration(signal);
   line_text line;
   line << interrupted;
   add_places(line, [](const thread_record& thread) { return thread.state != thread_state::ended; });

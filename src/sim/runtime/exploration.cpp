@@ -48,6 +48,9 @@ struct actor {
 };
 
 constinit actor last{};
+/// A thread of a program that takes more steps than these in a row may wait for another in a loop without a pause.
+constexpr unsigned max_steps_in_a_row = 1000;
+constinit unsigned steps_in_a_row = 0;
 
 // The threads that are on a hardware thread, in the order of the hardware threads.
 constinit thread_record* running[max_threads] = {};
@@ -77,7 +80,7 @@ void draw_points() noexcept {
 
 /// While only one can act, as during the set-up of a test, there is no choice.
 bool is_point(unsigned count) noexcept {
-  if (running_count < 2 && !(deadline_may_come())) return false;
+  if (running_count < 2 && !deadline_may_come()) return false;
   ++choices;
   for (unsigned i = 0; i < count; ++i) {
     if (points[i] == choices) return true;
@@ -99,7 +102,7 @@ actor any_thread() noexcept {
 /// Reservoir sampling (Vitter 1985): takes each of n with probability 1/n, in one pass.
 actor anyone() noexcept {
   if (state.follows_program && running_count >= 2) ++choices;
-  if (!state.store_buffers && !(deadline_may_come())) return any_thread();
+  if (!state.store_buffers && !deadline_may_come()) return any_thread();
   unsigned able = 0;
   actor chosen;
   for_actors([&](const actor& one) {
@@ -270,6 +273,7 @@ void start_order(std::uint64_t seed) noexcept {
   last = {actor::kind::thread, state.current};
   last_turn = 0;
   passes = false;
+  steps_in_a_row = 0;
   steps_of_drawn = 0;
   draw_priorities(*state.current);
   forget_held_locks();
@@ -302,6 +306,7 @@ void begin_schedule(std::uint64_t seed) noexcept {
 void begin_own_schedule(schedule_order order, std::uint64_t seed, std::uint64_t expected) noexcept {
   drain_own();
   state.scheduling = order;
+  state.unjoined_threads = 0;  // those that were never joined have ended
   expected_choices = expected;
   start_order(seed);
   record_library();
@@ -370,10 +375,6 @@ thread_record* turn_after(const actor& first) noexcept {
   }
 }
 
-/// A thread of a program that takes more steps than these in a row may wait for another in a loop without a pause.
-constexpr unsigned max_steps_in_a_row = 1000;
-constinit unsigned steps_in_a_row = 0;
-
 }  // namespace
 
 thread_record* choose_explored() noexcept {
@@ -397,7 +398,6 @@ void spun(thread_record& thread) noexcept {
   if (state.scheduling == schedule_order::priorities) thread.priority = --next_lowest;
   if (state.scheduling == schedule_order::delay_bounded) passes = true;
   if (state.scheduling == schedule_order::systematic) passes_in_systematic();
-  if (state.scheduling == schedule_order::uniform_walk) steps_of_drawn = max_steps_of_drawn;
 }
 
 void draw_priorities(thread_record& thread) noexcept {

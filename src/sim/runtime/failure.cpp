@@ -18,7 +18,6 @@ namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   txsync_sim_failed();
-  add_repetition(line);
   line << "\n";
   if (exploring()) {
     write_record(number_record::program, program_record::failed_seed, state.schedule_seed);
@@ -27,7 +26,10 @@ namespace {
   if (has_record_file()) {
     write_failure(line.text(), line.size());
   } else {
-    [[maybe_unused]] const auto written = write(2, line.text(), line.size());
+    line_text again;  // on its own: the first one may be as long as a line can be
+    add_repetition(again);
+    (void)!write(STDERR_FILENO, line.text(), line.size());
+    (void)!write(STDERR_FILENO, again.text(), again.size());
   }
   _exit(failure_status);
 }

@@ -31,6 +31,7 @@ struct size_class {
   free_block* free;
   std::uintptr_t fresh;  ///< the rest of the newest chunk
   std::uintptr_t fresh_end;
+  bool is_unsorted;  ///< a free block comes before one at a lower address
 };
 
 constinit size_class (*lists)[all_classes] = nullptr;
@@ -152,6 +153,7 @@ namespace {
 void give_back(void* block, unsigned number) noexcept {
   size_class& list = lists[owner()][number - 1];
   auto* freed = static_cast<free_block*>(block);
+  list.is_unsorted = list.is_unsorted || (list.free != nullptr && list.free < freed);
   freed->next = list.free;
   list.free = freed;
   know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size_of_class(number - 1));
@@ -169,10 +171,30 @@ void heap_free(void* block) noexcept {
   give_back(block, number);
 }
 
+namespace {
+/// The lowest first. Most of it is in order, from the end on: insertion sort.
+void sort_free_blocks(size_class& list) noexcept {
+  free_block* sorted = nullptr;
+  while (list.free != nullptr) {
+    free_block* const block = list.free;
+    list.free = block->next;
+    free_block** place = &sorted;
+    while (*place != nullptr && *place < block) place = &(*place)->next;
+    block->next = *place;
+    *place = block;
+  }
+  list.free = sorted;
+  list.is_unsorted = false;
+}
+}  // namespace
+
 void return_freed_blocks() noexcept {
   // The lowest comes last, and is handed out first.
   while (void* const block = take_highest_freed()) {
     give_back(block, chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes]);
+  }
+  for (size_class& list : lists[owner()]) {
+    if (list.is_unsorted) sort_free_blocks(list);
   }
 }
 

@@ -52,7 +52,7 @@ freed_block* find_freed(std::uintptr_t block) noexcept {
     const std::size_t usable = usable_bytes(block.start, block.bytes);
     line << "at offset " << address - block.start << " of a block that has " << usable;
   }
-  if (block.code != 0) (line << ", allocated by code at ").hexadecimal(block.code);
+  if (block.code != 0) add_code(line << ", allocated by ", block.code);
   add_end_of_block(line, block.start);
   fail(line);
 }
@@ -123,7 +123,7 @@ void check_usable(std::uintptr_t address, std::size_t bytes, bool write) noexcep
 void add_end_of_block(line_text& line, std::uintptr_t block) noexcept {
   const freed_block* freed = find_freed(block);
   if (freed == nullptr) return;
-  (line << ", freed by thread " << freed->thread << ", code at ").hexadecimal(freed->code);
+  add_code(line << ", freed by thread " << freed->thread << ", ", freed->code);
   if (freed->calls.count == 0) return;
   line << " in ";
   add_call_chain(line, freed->calls);

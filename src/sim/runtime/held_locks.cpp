@@ -29,6 +29,8 @@ constexpr int try_has_failed = 0;
 constexpr int taken_shared = 1;
 constexpr int taken = 2;
 constexpr int given_up = 3;
+constexpr int taken_by_try = 4;
+constexpr int taken_shared_by_try = 5;
 
 constexpr unsigned max_held = 1024;  // what comes beyond them is not named
 constinit held_lock held[max_held] = {};
@@ -44,20 +46,28 @@ void remove(unsigned index) noexcept {
   for (--held_count; index < held_count; ++index) held[index] = held[index + 1];
 }
 
-void take(const void* lock, const thread_record& thread, bool is_shared) noexcept {
-  locks_in_segment(lock, true);
+bool holds(const thread_record& thread, const void* lock) noexcept {
+  for (unsigned at = 0; at < held_count; ++at) {
+    if (held[at].lock == lock && held[at].thread == thread.id) return true;
+  }
+  return false;
+}
+
+/// What was taken several times counts from the first time to the last.
+void take(const void* lock, const thread_record& thread, bool is_shared, segment_event_kind how) noexcept {
+  if (!holds(thread, lock)) happens_in_segment(how, lock);
   if (held_count < max_held) held[held_count++] = {lock, thread.library_call, thread.id, is_shared};
 }
 
 /// Returns whether it was held for reading.
 bool give_up(const void* lock, const thread_record& thread) noexcept {
-  locks_in_segment(lock, false);
   // A lock that was taken several times was taken by one thread. That another one gives it up is not excluded.
   for (const bool own : {true, false}) {
     for (unsigned at = held_count; at-- != 0;) {
       if (held[at].lock != lock || (own && held[at].thread != thread.id)) continue;
       const bool was_shared = held[at].shared;
       remove(at);
+      if (!holds(thread, lock)) happens_in_segment(segment_event_kind::gives_up, lock);
       return was_shared;
     }
   }
@@ -78,6 +88,8 @@ bool can_go_on(const thread_record& thread) noexcept {
   return true;
 }
 
+bool asks_for_reading(const thread_record& thread) noexcept { return (thread.asked_how & shared) != 0; }
+
 void add_awaited_locks(line_text& line) noexcept {
   for (unsigned i = 0; i < state.thread_count; ++i) {
     const thread_record& thread = state.threads[i];
@@ -91,7 +103,7 @@ void add_awaited_locks(line_text& line) noexcept {
       (line << "; thread " << thread.id << " waits for the lock at ")
           .hexadecimal(reinterpret_cast<std::uintptr_t>(one.lock));
       line << ", which thread " << one.thread << " has taken" << (one.shared ? " for reading" : "");
-      (line << " in code at ").hexadecimal(one.code);
+      add_code(line << " in ", one.code);
     }
   }
 }
@@ -114,7 +126,7 @@ void txsync_sim_lock_asked(const void* lock, unsigned how) {
 void txsync_sim_semaphore_asked(const std::uint32_t* count) {
   thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
-  if (count == nullptr) waits_in_segment(thread->asked_semaphore);
+  if (count == nullptr) happens_in_segment(segment_event_kind::waits_at, thread->asked_semaphore);
   thread->asked_semaphore = count;
 }
 
@@ -136,15 +148,22 @@ void txsync_sim_lock_call_begins() {
   if (thread_record* const thread = exploring_thread()) thread->calls_lock = true;
 }
 
+void txsync_sim_lock_touched(const void* lock, std::size_t bytes) {
+  if (exploring_thread() != nullptr) touches_in_segment(reinterpret_cast<std::uintptr_t>(lock), bytes, true);
+}
+
 void txsync_sim_lock_call_ends(const void* lock, std::size_t bytes, int what) {
   thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
   thread->calls_lock = false;
   thread->asked_lock = nullptr;
-  bool is_read = what == try_has_failed || what == taken_shared;
+  const bool is_shared = what == taken_shared || what == taken_shared_by_try;
+  bool is_read = what == try_has_failed || is_shared;
   if (what == given_up) is_read = give_up(lock, *thread);
   touches_in_segment(reinterpret_cast<std::uintptr_t>(lock), bytes, !is_read);
-  if (what == taken_shared || what == taken) take(lock, *thread, what == taken_shared);
+  if (what == try_has_failed || what == given_up) return;
+  const bool waited = what == taken || what == taken_shared;
+  take(lock, *thread, is_shared, waited ? segment_event_kind::takes : segment_event_kind::takes_by_try);
 }
 
 void txsync_sim_wait_begins(const void* condition, std::size_t condition_bytes, const void* lock, std::size_t bytes) {

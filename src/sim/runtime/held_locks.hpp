@@ -17,6 +17,9 @@ void add_awaited_locks(line_text& line) noexcept;
 /// not count. Only where each thread's waits begin at a step: in the order systematic.
 bool can_go_on(const thread_record& thread) noexcept;
 
+/// Whether the lock that it is about to wait for is to be taken for reading.
+bool asks_for_reading(const thread_record& thread) noexcept;
+
 /// A schedule begins: nobody holds a lock.
 void forget_held_locks() noexcept;
 

@@ -18,6 +18,7 @@
 #include "store_buffer.hpp"
 
 extern "C" [[gnu::weak]] int txsync_sim_explore_next(void);
+extern "C" void txsync_sim_failed();
 
 namespace txsync::sim {
 
@@ -34,9 +35,12 @@ enum class phase : std::uint8_t {
 constinit int word_count = 0;
 constinit char** command = nullptr;
 
+constexpr unsigned max_name = 256;
+
 struct own_exploration {
   txsync_sim_exploration asked{};
-  bool goes_on = false;  ///< a schedule is running, or the next one may
+  char name[max_name] = {};  ///< the one that was asked for, and "#2" at the second exploration with that name
+  bool goes_on = false;      ///< a schedule is running, or the next one may
   bool simulates = false;
   bool has_run = false;  ///< a schedule
   phase now = phase::learning;
@@ -52,6 +56,10 @@ struct own_exploration {
   std::uint64_t explored = 0;
 };
 constinit own_exploration own{};
+
+/// How many explorations had a name that begins so, by a hash of it. Of names with one hash, some may be numbered.
+constexpr unsigned name_counts = 1024;
+constinit std::uint16_t counts_of_names[name_counts] = {};
 
 /// Of a repeated schedule.
 constinit const char* repeated = nullptr;
@@ -77,7 +85,7 @@ void limit_steps() noexcept {
 }
 
 void check_that_threads_have_ended() noexcept {
-  if (state.live_threads == 1 && state.unjoined_threads == 0) return;
+  if (state.live_threads == 1) return;
   fail("a schedule is over, but a thread that it has started is not joined; allowed: a body that joins its threads");
 }
 
@@ -128,15 +136,42 @@ void begin_schedule_of_phase() noexcept {
   begin_own_schedule(own.order, own.seed, learns ? own.expected_of_all_steps : own.expected);
 }
 
+/// What is left of the schedules would disturb what comes after them.
 void stop() noexcept {
   drain_own();
   own.goes_on = false;
   own.now = phase::over;
+  begin_schedule_of_races(mark_races);
+  end_program_schedules();
   state.traces = state.wants_trace = state.store_buffers = state.counts_uses = false;
   state.scheduling = schedule_order::random;
   state.max_steps = 0;
   state.last_step = ~std::uint64_t{0};
-  begin_program_schedule(false, false);
+}
+
+bool runs_schedule() noexcept { return own.goes_on && own.simulates && own.has_run; }
+
+void name_exploration() noexcept {
+  std::uint32_t hash = 2166136261u;  // FNV-1a (Fowler, Noll, Vo)
+  for (const char* at = own.asked.name; *at != 0; ++at) hash = (hash ^ static_cast<unsigned char>(*at)) * 16777619u;
+  const unsigned count = ++counts_of_names[hash % name_counts];
+  line_text name;
+  name << own.asked.name;
+  if (count > 1) name << "#" << count;
+  if (name.size() >= max_name) fail("the name of an exploration is too long; allowed: 255 characters");
+  std::memcpy(own.name, name.text(), name.size() + 1);
+  own.asked.name = own.name;
+}
+
+std::uint64_t schedules_by_environment(std::uint64_t otherwise) noexcept {
+  const char* const text = std::getenv(option::own_schedules);
+  if (text == nullptr) return otherwise;
+  char* end = nullptr;
+  const std::uint64_t number = std::strtoull(text, &end, 10);
+  if (*text >= '0' && *text <= '9' && *end == 0 && number != 0) return number;
+  line_text line;
+  line << option::own_schedules << "=" << text << " is not understood; allowed: a number of schedules, at least 1";
+  fail(line);
 }
 
 /// A word as a shell reads it.
@@ -152,12 +187,14 @@ void add_word(line_text& line, const char* word) noexcept {
   line << "'";
 }
 
-void add_key(line_text& line) noexcept {
+void add_key(line_text& into) noexcept {
   const bool explores = own.now == phase::exploring;
+  line_text line;
   line << own.asked.name << "@" << name_of(explores ? own.order : schedule_order::random);
   if (own.asked.store_buffers != 0) line << "+" << mode_word::store_buffers;
   if (own.asked.races != 0) line << "+" << mode_word::races;
   line << "@" << (explores ? own.seed : 0);
+  add_word(into, line.text());
 }
 
 }  // namespace
@@ -183,11 +220,41 @@ void expect_own_explorations() noexcept {
 }
 
 void add_repetition(line_text& line) noexcept {
-  if (!own.goes_on || !own.simulates || is_repeated()) return;
-  line << "; again: txsync replay ";
+  if (!runs_schedule() || is_repeated()) return;
+  line << "txsync explore: again: txsync replay";
   add_key(line);
   line << " --";
   for (int i = 0; i < word_count; ++i) add_word(line, command[i]);
+  line << "\n";
+}
+
+namespace {
+
+/// What was wrong, and how to repeat it. In a repetition, the reader of the records says so.
+void say_that_schedule_failed(const char* why) noexcept {
+  if (is_repeated()) return;
+  line_text line;
+  line << "txsync explore: " << own.name << ": " << why << "\n";
+  add_repetition(line);
+  (void)!write(STDERR_FILENO, line.text(), line.size());
+}
+
+}  // namespace
+
+int ends_within_schedule(int status) noexcept {
+  if (!runs_schedule()) return status;
+  say_that_schedule_failed("the body has ended the program");
+  return status != 0 ? status : failure_status;
+}
+
+void end_interrupted_exploration(int signal) noexcept {
+  if (!runs_schedule() || is_repeated()) return;
+  line_text line;
+  line << "txsync explore: " << own.name << ": interrupted after " << own.explored << " of " << own.asked.schedules
+       << " schedules\n";
+  (void)!write(STDERR_FILENO, line.text(), line.size());
+  constexpr int by_signal = 128;
+  _exit(by_signal + signal);
 }
 
 void begin_own_exploration(const txsync_sim_exploration& asked) noexcept {
@@ -199,11 +266,11 @@ void begin_own_exploration(const txsync_sim_exploration& asked) noexcept {
   own.goes_on = true;
   own.simulates = state.explores_itself;
   own.runs = profile_runs::learning;
+  name_exploration();
   if (!own.simulates) return;
-  check_that_threads_have_ended();
-  if (const char* schedules = std::getenv(option::own_schedules)) {
-    if (const std::uint64_t number = std::strtoull(schedules, nullptr, 10); number != 0) own.asked.schedules = number;
-  }
+  if (state.live_threads != 1)
+    fail("txsync::explore() is called beside other threads; allowed: where there is one thread");
+  own.asked.schedules = schedules_by_environment(own.asked.schedules);
   state.max_steps = own.asked.max_steps != 0 ? own.asked.max_steps : profile_runs::max_steps_of_first;
   if (!is_repeated()) return;
   own.asked.seed = state.seed;
@@ -231,15 +298,16 @@ bool begins_next_schedule() noexcept {
 }
 
 void schedule_has_failed() noexcept {
-  if (!own.goes_on || !own.simulates) return;
-  line_text line;
-  line << "txsync explore: " << own.asked.name << ": a schedule failed";
-  add_repetition(line);
-  line << "\n";
+  if (!own.goes_on) return;
+  if (!own.simulates) {
+    own.goes_on = false;
+    return;
+  }
   if (own.now == phase::exploring) ++own.explored;
+  txsync_sim_failed();
+  say_that_schedule_failed("a schedule failed");
   write_record(number_record::program, program_record::failed_seed, own.seed);
   stop();
-  if (!is_repeated()) (void)!write(STDERR_FILENO, line.text(), line.size());
 }
 
 std::uint64_t explored_schedules() noexcept { return own.explored; }

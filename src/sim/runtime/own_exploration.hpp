@@ -27,7 +27,11 @@ bool begins_next_schedule() noexcept;
 void schedule_has_failed() noexcept;
 std::uint64_t explored_schedules() noexcept;
 
-/// "; again: txsync replay KEY -- PROGRAM", if a schedule of the program's own is running. Otherwise nothing.
+/// A line with the command that repeats the schedule, if one of the program's own is running. Otherwise nothing.
 void add_repetition(line_text& line) noexcept;
+/// The program ends. If that is within a schedule, it is a fault. Returns the exit status.
+int ends_within_schedule(int status) noexcept;
+/// A signal asks the program to end. If that is within a schedule, it says how many were run, and ends the program.
+void end_interrupted_exploration(int signal) noexcept;
 
 }  // namespace txsync::sim

@@ -43,6 +43,7 @@ constinit growing_list<user> users;               // the first one stands for no
 constinit std::uint64_t* shared_codes = nullptr;  // one bit for each byte of code
 constinit std::size_t code_end = 0;
 // Of several schedules in this process, what the present one has to be cleared of.
+constinit bool runs_own_schedule = false;
 constinit bool forgets = false;
 constinit growing_list<std::uint32_t> touched_granules;
 constinit growing_list<std::uint32_t> marked_codes;
@@ -87,6 +88,7 @@ bool touch(const thread_record& thread, granule& at, bool write, std::uintptr_t 
 bool touch_all(const thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write,
                std::uintptr_t code) noexcept {
   if (state.unjoined_threads == 0 || bytes == 0 || address + bytes > program_end) return false;
+  if (state.explores_itself && !runs_own_schedule) return false;
   bool shared = false;
   for (std::uintptr_t at = address; at < address + bytes; at = after_granule(at)) {
     shared = touch(thread, granule_at(at), write, code) || shared;
@@ -141,6 +143,17 @@ void begin_program_schedule(bool learns, bool learns_for_others) noexcept {
   users.shrink(1);
   learning = learns;
   forgets = !learns_for_others;
+  runs_own_schedule = true;
+  thread_record& self = *state.current;
+  self.enters_library = false;
+  self.library_depth = 0;
+  self.accesses_without_step = 0;
+}
+
+void end_program_schedules() noexcept {
+  begin_program_schedule(false, false);
+  runs_own_schedule = false;
+  for (std::size_t i = 0; i < code_end / 64; ++i) shared_codes[i] = 0;
 }
 
 bool is_library_data(std::uintptr_t address) noexcept {

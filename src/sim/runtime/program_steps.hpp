@@ -27,6 +27,8 @@ void follow_program(bool learns, bool races_are_faults) noexcept;
 /// The next of several schedules in this process begins. Nobody has used memory yet, and the instructions that schedules
 /// have found since the last one that learns for the others are forgotten.
 void begin_program_schedule(bool learns, bool learns_for_others) noexcept;
+/// Afterwards nothing is left of what they have found.
+void end_program_schedules() noexcept;
 
 /// Whether an instruction is the library's, and not the program's own. Requires: follow_program().
 bool is_library_code(std::uintptr_t code) noexcept;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call_chain.hpp"
 #include "failure.hpp"
 #include "granules.hpp"
 #include "state.hpp"
@@ -119,8 +120,10 @@ bool is_standard_stream(std::uintptr_t address) noexcept {
 [[noreturn]] void refuse(const last_access& other, bool write, std::size_t bytes, std::uintptr_t code) noexcept {
   line_text line;
   line << "data race: this thread " << (write ? "writes " : "reads ") << bytes << (bytes == 1 ? " byte" : " bytes");
-  (line << " in code at ").hexadecimal(code) << ", and thread " << other.thread << (other.writes ? " wrote" : " read");
-  (line << " in code at ").hexadecimal(other.code) << "; nothing orders the two";
+  add_code(line << " in ", code);
+  line << ", and thread " << other.thread << (other.writes ? " wrote" : " read");
+  add_code(line << " in ", other.code);
+  line << "; nothing orders the two";
   fail(line);
 }
 

@@ -127,6 +127,11 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
   if (state.current != nullptr) load_hot_state();
 }
 
+/// A run of the systematic order follows from its number.
+void add_seed(line_text& line) noexcept {
+  if (state.scheduling != schedule_order::systematic) line << " (seed " << present_seed() << ")";
+}
+
 // ---- choosing
 
 [[noreturn]] void report_limit() noexcept {
@@ -188,7 +193,9 @@ void take_timer_interrupt(thread_record& thread) noexcept {
 
 void report_deadlock() noexcept {
   line_text line;
-  line << "deadlock: nothing can run (seed " << present_seed() << "); waiting:";
+  line << "deadlock: nothing can run";
+  add_seed(line);
+  line << "; waiting:";
   add_places(line, [](const thread_record& thread) {
     return thread.state == thread_state::blocked || (thread.state == thread_state::running && !can_go_on(thread));
   });
@@ -198,8 +205,9 @@ void report_deadlock() noexcept {
 
 void report_livelock() noexcept {
   line_text line;
-  line << "livelock: more than " << state.max_steps << " steps without an end (seed " << present_seed()
-       << "); running:";
+  line << "livelock: more than " << state.max_steps << " steps without an end";
+  add_seed(line);
+  line << "; running:";
   add_places(line, [](const thread_record& thread) { return thread.state == thread_state::running; });
   fail(line);
 }
@@ -324,6 +332,7 @@ void block(ticks deadline) noexcept {
     // A scheduler may keep the other threads from running for a millisecond.
     const ticks short_time = cycles(std::uint64_t{state.model.core_mhz} * 1000);
     thread.waits_shortly = deadline <= thread.time + short_time;
+    if (thread.waits_shortly) happens_in_segment(segment_event_kind::waits_shortly, nullptr);
     sleepers.add(thread);
     by_time.next_deadline = sleepers.first();
   }

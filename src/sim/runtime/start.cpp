@@ -220,7 +220,8 @@ bool is_finished() noexcept { return finished; }
   leave_attempt(cause::syscall);
   thread_record& self = *state.current;
   if (self.time > state.latest) state.latest = self.time;
-  exit_status = status;
+  ends_process_in_segment();
+  exit_status = ends_within_schedule(status);
   finished = true;
   switch_to_scheduler(self);
   __builtin_unreachable();

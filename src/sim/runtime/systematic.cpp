@@ -20,13 +20,6 @@ constexpr std::size_t max_choices = std::size_t{1} << 20;
 constexpr std::size_t max_touches = std::size_t{1} << 20;
 constexpr unsigned word_bytes = 8;
 
-/// Bytes of one word of memory, a bit for each.
-struct touch {
-  std::uint64_t word;
-  std::uint8_t bytes;
-  bool write;
-};
-
 struct sleeper {
   std::uint32_t thread;
   std::size_t first;  ///< of its touches in sleeping_touches
@@ -34,18 +27,14 @@ struct sleeper {
 };
 
 constinit growing_list<std::uint32_t> choices;
-constinit growing_list<touch> sleeping_touches;
+constinit growing_list<segment_touch> sleeping_touches;
 constinit sleeper sleepers[max_explored_threads] = {};
 constinit unsigned sleeper_count = 0;
 
 constinit std::size_t made_choices = 0;
 constinit const thread_record* of_segment = nullptr;
-constinit growing_list<touch> touches;
+constinit growing_list<segment_touch> touches;
 constinit bool passes = false;
-
-bool conflict(const touch& a, const touch& b) noexcept {
-  return a.word == b.word && (a.bytes & b.bytes) != 0 && (a.write || b.write);
-}
 
 /// Calls each(touch) for the words of an access.
 template <class Each>
@@ -54,14 +43,15 @@ void for_words(std::uintptr_t address, std::size_t bytes, bool write, Each each)
   for (std::uintptr_t word = address / word_bytes * word_bytes; word < end; word += word_bytes) {
     const unsigned from = word < address ? static_cast<unsigned>(address - word) : 0;
     const unsigned to = word + word_bytes > end ? static_cast<unsigned>(end - word) : word_bytes;
-    each(touch{word, static_cast<std::uint8_t>((1u << to) - (1u << from)), write});
+    each(segment_touch{word, (1u << to) - (1u << from), write ? 1u : 0u});
   }
 }
 
 bool wakes_up(const sleeper& one) noexcept {
   for (std::size_t i = one.first; i < one.end; ++i) {
-    for (const touch& made : touches) {
-      if (conflict(sleeping_touches[i], made)) return true;
+    if (sleeping_touches[i].word == whole_process) return true;
+    for (const segment_touch& made : touches) {
+      if (are_dependent(sleeping_touches[i], made)) return true;
     }
   }
   return false;
@@ -76,7 +66,7 @@ bool is_asleep(const thread_record& thread) noexcept {
 
 void end_segment() noexcept {
   if (of_segment == nullptr) return;
-  for (const touch& one : touches) write_record(segment_touch{one.word, one.bytes, one.write ? 1u : 0u});
+  for (const segment_touch& one : touches) write_record(one);
   // The sleeping threads are those before the last of the given choices.
   if (made_choices >= choices.size()) {
     unsigned left = 0;
@@ -102,8 +92,16 @@ void begin_segment(const thread_record& thread, std::uint64_t enabled) noexcept 
   _exit(0);
 }
 
+/// That is no fault of the program.
+[[noreturn]] void refuse(const char* why) noexcept {
+  write_record(number_record::unexplorable, 1);
+  line_text line;
+  line << "the systematic order cannot explore this program: " << why;
+  fail(line);
+}
+
 std::uint64_t bit_of(const thread_record& thread) noexcept {
-  if (thread.id >= max_explored_threads) fail("the systematic order explores programs of up to 64 threads");
+  if (thread.id >= max_explored_threads) refuse("it has more than 64 threads");
   return std::uint64_t{1} << thread.id;
 }
 
@@ -123,21 +121,22 @@ thread_record* usual_choice(thread_record* const* able, unsigned count, std::uin
 
 std::uint64_t next_number(int file) noexcept {
   std::uint64_t number = 0;
-  if (read(file, &number, sizeof number) != sizeof number) fail("the choices of the systematic order are cut short");
+  if (read(file, &number, sizeof number) != sizeof number) refuse("its choices are cut short");
   return number;
 }
 
 void read_choices(int file) noexcept {
   for (std::uint64_t left = next_number(file); left != 0; --left)
-    choices.push(static_cast<std::uint32_t>(next_number(file)));
+    if (!choices.push(static_cast<std::uint32_t>(next_number(file)))) refuse("an execution has too many choices");
   for (std::uint64_t left = next_number(file); left != 0 && sleeper_count < max_explored_threads; --left) {
     sleeper& one = sleepers[sleeper_count++];
     one.thread = static_cast<std::uint32_t>(next_number(file));
     one.first = sleeping_touches.size();
     for (std::uint64_t touched = next_number(file); touched != 0; --touched) {
-      const std::uint64_t word = next_number(file);
-      const auto bytes = static_cast<std::uint8_t>(next_number(file));
-      sleeping_touches.push({word, bytes, next_number(file) != 0});
+      segment_touch touch{.word = next_number(file)};
+      touch.bytes = static_cast<std::uint32_t>(next_number(file));
+      touch.written = static_cast<std::uint32_t>(next_number(file));
+      if (!sleeping_touches.push(touch)) refuse("there is no room for what sleeping threads would touch");
     }
     one.end = sleeping_touches.size();
   }
@@ -151,7 +150,7 @@ void set_up_systematic(const char* path) noexcept {
   sleeping_touches.reserve_for(max_touches, "accesses of sleeping threads");
   if (path != nullptr) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) fail("cannot read the choices of the systematic order");
+    if (file < 0) refuse("its choices cannot be read");
     read_choices(file);
     close(file);
   }
@@ -177,7 +176,7 @@ thread_record* choose_systematically(thread_record* const* running, unsigned cou
   thread_record* chosen = nullptr;
   if (made_choices < choices.size()) {
     for (unsigned i = 0; i < able_count; ++i) chosen = able[i]->id == choices[made_choices] ? able[i] : chosen;
-    if (chosen == nullptr) fail("the program has not done what it did before with the same choices");
+    if (chosen == nullptr) refuse("with the same choices, it does not do the same again");
   } else {
     chosen = usual_choice(able, able_count, last);
     if (chosen == nullptr) end_redundant();
@@ -192,17 +191,16 @@ void passes_in_systematic() noexcept { passes = true; }
 void touches_in_segment(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   // Two calls do not depend on each other because the library counts both.
   if (of_segment == nullptr || is_library_data(address) || state.current->calls_lock) return;
-  for_words(address, bytes, write, [](const touch& one) noexcept {
+  for_words(address, bytes, write, [](const segment_touch& one) noexcept {
     constexpr std::size_t looked_at = 32;
     const std::size_t from = touches.size() > looked_at ? touches.size() - looked_at : 0;
     for (std::size_t i = from; i < touches.size(); ++i) {
-      touch& before = touches[i];
-      if (before.word != one.word || before.write != one.write) continue;
+      segment_touch& before = touches[i];
+      if (before.word != one.word || before.written != one.written) continue;
       before.bytes |= one.bytes;
       return;
     }
-    if (!touches.push(one))
-      fail("a segment of the systematic order touches more memory than fits; allowed: small programs");
+    if (!touches.push(one)) refuse("a thread touches too much memory between two choices");
   });
 }
 
@@ -212,16 +210,27 @@ void makes_runnable_in_segment(const thread_record& thread) noexcept {
 void joins_in_segment(const thread_record& ended) noexcept {
   if (of_segment != nullptr) write_record(segment_event{segment_event_kind::joins, ended.id});
 }
-void locks_in_segment(const void* lock, bool takes) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(lock);
-  if (of_segment != nullptr)
-    write_record(segment_event{takes ? segment_event_kind::takes : segment_event_kind::gives_up, address});
+void happens_in_segment(segment_event_kind kind, const void* object) noexcept {
+  if (of_segment != nullptr) write_record(segment_event{kind, reinterpret_cast<std::uintptr_t>(object)});
 }
-void waits_in_segment(const void* semaphore) noexcept {
-  if (of_segment != nullptr)
-    write_record(segment_event{segment_event_kind::waits_at, reinterpret_cast<std::uintptr_t>(semaphore)});
+void ends_process_in_segment() noexcept {
+  if (of_segment != nullptr) touches.push({whole_process, 1, 1});
 }
 
-void end_segments() noexcept { end_segment(); }
+void end_segments() noexcept {
+  end_segment();
+  for (unsigned i = 0; i < state.thread_count; ++i) {
+    const thread_record& thread = state.threads[i];
+    if (thread.state != thread_state::running || can_go_on(thread)) continue;
+    const auto at = [](const void* object) noexcept {
+      return reinterpret_cast<std::uintptr_t>(object) / word_bytes * word_bytes;
+    };
+    if (thread.asked_semaphore != nullptr) {
+      write_record(awaited_touch{thread.id, at(thread.asked_semaphore), 1, 1});
+    } else if (thread.asked_lock != nullptr) {
+      write_record(awaited_touch{thread.id, at(thread.asked_lock), asks_for_reading(thread) ? 0u : 1u, 0});
+    }
+  }
+}
 
 }  // namespace txsync::sim

@@ -6,6 +6,7 @@
 // and slept" is no execution of its own beside "it came later".
 #pragma once
 
+#include "../protocol.hpp"
 #include "fiber.hpp"
 
 namespace txsync::sim {
@@ -26,8 +27,8 @@ void passes_in_systematic() noexcept;
 void touches_in_segment(std::uintptr_t address, std::size_t bytes, bool write) noexcept;
 void makes_runnable_in_segment(const thread_record& thread) noexcept;
 void joins_in_segment(const thread_record& ended) noexcept;
-void locks_in_segment(const void* lock, bool takes) noexcept;
-void waits_in_segment(const void* semaphore) noexcept;
+void happens_in_segment(segment_event_kind kind, const void* object) noexcept;
+void ends_process_in_segment() noexcept;
 
 /// Records the last segment.
 void end_segments() noexcept;

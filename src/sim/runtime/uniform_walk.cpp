@@ -19,9 +19,15 @@ namespace {
 constexpr unsigned word_bytes = 8;
 constexpr std::size_t max_uses = std::size_t{1} << 16;  // what comes beyond them is not interesting
 
+struct counted_use : word_use {
+  std::uint32_t number = 0;  ///< in the order in which they came
+};
+
 struct counted_uses {
-  growing_list<word_use> uses;
-  growing_list<std::uint32_t> words;  ///< the first use of each word that several threads use
+  growing_list<counted_use> uses;
+  /// The first use of each word that several threads use. They are in the order in which the words were used first: it
+  /// does not depend on where the heap has its blocks.
+  growing_list<std::uint32_t> words;
   std::uint16_t creators[max_threads] = {};
   unsigned threads = 0;  ///< the numbers of all others are higher
 };
@@ -43,26 +49,27 @@ void make_room() noexcept {
   counted->words.reserve_for(max_uses, "words");
 }
 
-word_use* find_use(std::uint64_t address, std::uint32_t thread) noexcept {
-  growing_list<word_use>& uses = counted->uses;
+counted_use* find_use(std::uint64_t address, std::uint32_t thread) noexcept {
+  growing_list<counted_use>& uses = counted->uses;
   const std::uint64_t hash = (address / word_bytes ^ std::uint64_t{thread} << 32) * 0x9E3779B97F4A7C15u;
   for (std::size_t at = hash >> 47;; ++at) {
     std::uint32_t& slot = slots[at % all_slots];
     if (slot != 0 && (uses[slot - 1].address != address || uses[slot - 1].thread != thread)) continue;
-    if (slot == 0 && !uses.push({.address = address, .thread = thread})) return nullptr;
+    const auto number = static_cast<std::uint32_t>(uses.size());
+    if (slot == 0 && !uses.push({{.address = address, .thread = thread}, number})) return nullptr;
     if (slot == 0) slot = static_cast<std::uint32_t>(uses.size());
     return &uses[slot - 1];
   }
 }
 
-bool is_before(const word_use& a, const word_use& b) noexcept {
+bool is_before(const counted_use& a, const counted_use& b) noexcept {
   return a.address != b.address ? a.address < b.address : a.thread < b.thread;
 }
 
 /// Calls each(FIRST, END) for the uses of each word that several threads use, and one of them writes.
 template <class Each>
 void for_shared_words(Each each) noexcept {
-  growing_list<word_use>& uses = counted->uses;
+  growing_list<counted_use>& uses = counted->uses;
   for (std::size_t first = 0, end = 0; first < uses.size(); first = end) {
     bool written = false;
     for (; end < uses.size() && uses[end].address == uses[first].address; ++end) written |= uses[end].written;
@@ -73,8 +80,15 @@ void for_shared_words(Each each) noexcept {
 void find_shared_words() noexcept {
   std::sort(counted->uses.begin(), counted->uses.end(), is_before);
   counted->words.clear();
-  for_shared_words([](std::size_t first, std::size_t) { counted->words.push(static_cast<std::uint32_t>(first)); });
-  for (const word_use& one : counted->uses) {
+  for_shared_words([](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i)
+      counted->uses[first].number = std::min(counted->uses[first].number, counted->uses[i].number);
+    counted->words.push(static_cast<std::uint32_t>(first));
+  });
+  std::sort(counted->words.begin(), counted->words.end(), [](std::uint32_t a, std::uint32_t b) noexcept {
+    return counted->uses[a].number < counted->uses[b].number;
+  });
+  for (const counted_use& one : counted->uses) {
     counted->creators[one.thread] = static_cast<std::uint16_t>(one.creator);
     counted->threads = std::max(counted->threads, std::max(one.thread, one.creator) + 1);
   }
@@ -129,7 +143,7 @@ void count_word_uses() noexcept {
 void count_use(const thread_record& thread) noexcept {
   const byte_range& next = thread.next_access;
   for (std::uintptr_t at = next.from / word_bytes * word_bytes; at < next.from + next.bytes; at += word_bytes) {
-    word_use* const use = find_use(at, thread.id);
+    counted_use* const use = find_use(at, thread.id);
     if (use == nullptr) return;
     ++use->count;
     use->creator = thread.creator;
@@ -149,11 +163,12 @@ void walk_by_uses_of(const char* path) noexcept {
   ssize_t size = 0;
   while (file >= 0 && (size = read(file, one, sizeof one)) == sizeof one) {
     if (one[1] >= max_threads || one[2] >= max_threads) continue;
-    counted->uses.push({.address = one[0],
-                        .thread = static_cast<std::uint32_t>(one[1]),
-                        .creator = static_cast<std::uint32_t>(one[2]),
-                        .count = static_cast<std::uint32_t>(one[3]),
-                        .written = static_cast<std::uint32_t>(one[4])});
+    counted->uses.push({{.address = one[0],
+                         .thread = static_cast<std::uint32_t>(one[1]),
+                         .creator = static_cast<std::uint32_t>(one[2]),
+                         .count = static_cast<std::uint32_t>(one[3]),
+                         .written = static_cast<std::uint32_t>(one[4])},
+                        static_cast<std::uint32_t>(counted->uses.size())});
   }
   if (file < 0 || size != 0) {
     line_text line;
@@ -168,14 +183,14 @@ void write_word_uses() noexcept {
   if (!state.counts_uses) return;
   find_shared_words();
   for_shared_words([](std::size_t first, std::size_t end) {
-    for (; first < end; ++first) write_record(counted->uses[first]);
+    for (; first < end; ++first) write_record<word_use>(counted->uses[first]);
   });
 }
 
 void begin_walk() noexcept {
   word = all_left = 0;
   drawn = state.current->id;
-  growing_list<word_use>& uses = counted->uses;
+  growing_list<counted_use>& uses = counted->uses;
   growing_list<std::uint32_t>& words = counted->words;
   if (words.size() == 0) return;
   std::fill(left, left + counted->threads, 0);

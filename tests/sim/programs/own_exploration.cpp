@@ -74,6 +74,8 @@ void use_after_free() {
               });
 }
 
+void exits() { std::exit(0); }
+
 void not_joined() {
   static std::atomic<int> count{0};
   std::thread([] { ++count; }).detach();
@@ -99,6 +101,7 @@ const std::map<std::string, void (*)()> bodies = {{"lost-update", lost_update},
                                                   {"crossing-locks", crossing_locks},
                                                   {"use-after-free", use_after_free},
                                                   {"not-joined", not_joined},
+                                                  {"exits", exits},
                                                   {"late", late}};
 
 }  // namespace

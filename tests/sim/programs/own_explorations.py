@@ -5,8 +5,10 @@
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import programs
@@ -28,7 +30,9 @@ class OwnExplorations(programs.ByCommand):
         ran = self.call("./program", *words)
         self.assertEqual(ran.returncode, status, ran)
         self.assertIn(says, ran.stderr)
-        again = shlex.split(ran.stderr.strip().rpartition("again: ")[2])
+        last = ran.stderr.splitlines()[-1]
+        self.assertTrue(last.startswith("txsync explore: again: "), ran.stderr)
+        again = shlex.split(last.rpartition("again: ")[2])
         self.assertEqual(again[:2] + again[3:], ["txsync", "replay", "--", "./program", *words])
         self.assertRegex(again[2], rf"^{NAME}@[a-z-]+(\+races)?(\+store-buffers)?@\d+$")
         repeated = self.call(programs.BIN / "txsync", *again[1:])
@@ -43,7 +47,7 @@ class OwnExplorations(programs.ByCommand):
         self.assertEqual(built_in.read_text(encoding="ascii"), written.read_text(encoding="ascii"))
 
     def test_a_check_that_fails_ends_the_exploration_with_a_key(self):
-        repeated = self.found("lost-update", status=1, says="a schedule failed; again: ")
+        repeated = self.found("lost-update", status=1, says=": a schedule failed\n")
         self.assertRegex(repeated, r"reads .* = 0 .*\n(.*\n)*.*writes .*: 0 -> 1 .*\n(.*\n)*.*writes .*: 1 -> 1 ")
 
     def test_the_program_finds_the_fault_again_after_the_same_number_of_schedules(self):
@@ -55,7 +59,7 @@ class OwnExplorations(programs.ByCommand):
     def test_each_order_finds_a_lost_update(self):
         for order in (1, 2, 4, 5, 6):  # round-robin makes the same schedule again and again
             with self.subTest(order=order):
-                self.found("lost-update", f"order={order}", status=1, says="a schedule failed; again: ")
+                self.found("lost-update", f"order={order}", status=1, says=": a schedule failed\n")
 
     def test_right_parts_stay_silent(self):
         for words in (("right",), ("right", "races"), ("right", "store-buffers"), ("data-race",)):
@@ -66,7 +70,7 @@ class OwnExplorations(programs.ByCommand):
     def test_an_exception_goes_on_to_the_caller_with_a_key_before_it(self):
         ran = self.call("./program", "throws")
         self.assertEqual(ran.returncode, programs.FAILED)
-        self.assertRegex(ran.stderr, rf"^txsync explore: {NAME}: a schedule failed; again: txsync replay {NAME}@")
+        self.assertRegex(ran.stderr, rf"^txsync explore: {NAME}: a schedule failed\ntxsync explore: again: txsync replay {NAME}@")
 
     def test_what_ends_the_program_names_the_key(self):
         for fault, says in (("aborts", "the program has called abort()"), ("crossing-locks", "deadlock: nothing can run"),
@@ -80,10 +84,29 @@ class OwnExplorations(programs.ByCommand):
         self.assertEqual(ran.returncode, programs.FAILED)
         self.assertIn("a thread that it has started is not joined; allowed: a body that joins its threads", ran.stderr)
 
+    def test_a_body_that_ends_the_program_is_a_fault(self):
+        ran = self.call("./program", "exits")
+        self.assertEqual(ran.returncode, programs.FAILED)
+        self.assertRegex(ran.stderr, rf"^txsync explore: {NAME}: the body has ended the program\ntxsync explore: again: ")
+
+    def test_an_interruption_says_how_many_were_explored(self):
+        with subprocess.Popen(["./program", "right"], cwd=self.at, stderr=subprocess.PIPE, text=True,
+                              env={"TXSYNC_EXPLORE_SCHEDULES": "1000000000"}) as exploring:
+            time.sleep(1)
+            exploring.send_signal(signal.SIGINT)
+            _, error = exploring.communicate(timeout=30)
+        self.assertEqual(exploring.returncode, 130)
+        self.assertRegex(error, rf"^txsync explore: {NAME}: interrupted after \d+ of 1000000000 schedules\n$")
+
     def test_the_environment_says_how_many_schedules(self):
         ran = subprocess.run(["./program", "right"], cwd=self.at, capture_output=True, text=True, check=True, timeout=100,
                              env={"TXSYNC_EXPLORE_SCHEDULES": "123"})
         self.assertEqual(ran.stdout, "nothing after 123 schedules\n")
+        for wrong in ("abc", "0", "10k", "-1", ""):
+            ran = subprocess.run(["./program", "right"], cwd=self.at, capture_output=True, text=True, check=False, timeout=100,
+                                 env={"TXSYNC_EXPLORE_SCHEDULES": wrong})
+            self.assertEqual(ran.returncode, programs.FAILED)
+            self.assertIn(f"TXSYNC_EXPLORE_SCHEDULES={wrong} is not understood; allowed: a number of schedules, at least 1", ran.stderr)
 
     def test_under_the_verbs_the_part_runs_once(self):
         ran = self.call(programs.BIN / "txsync", "sim", "--machine", "ideal", "--", "./program", "right")
@@ -158,6 +181,19 @@ class WithGoogleTest(programs.ByCommand):
             EXPECT_EQ(balance, 2);
           });
         }
+        TEST(Account, HasThreadsWithoutExploring) {
+          std::thread([] { ++balance; }).detach();
+          two([] { ++balance; });
+          EXPECT_GE(balance, 2);
+        }
+        TEST(Account, LosesAnUpdateAgain) {
+          txsync::explore({.order = txsync::explore_order::uniform_walk, .has_failed = testing::Test::HasFailure}, [] {
+            two(add);
+            EXPECT_EQ(balance, 2);
+          });
+          const auto seen = txsync::explore({.has_failed = testing::Test::HasFailure}, [] {});
+          EXPECT_EQ(seen.schedules, 0u);
+        }
         TEST(Account, AddsInOneStep) {
           const auto seen = txsync::explore({.schedules = 300, .has_failed = testing::Test::HasFailure}, [] {
             two([] { ++balance; });
@@ -173,12 +209,17 @@ class WithGoogleTest(programs.ByCommand):
         self.assertEqual(ran.returncode, 1, ran)
         self.assertIn("[  FAILED  ] Account.LosesAnUpdate", ran.stdout)
         self.assertIn("[       OK ] Account.AddsInOneStep", ran.stdout)
-        self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
-        key = re.search(r"again: txsync replay (source\.cpp:\d+@[a-z-]+@\d+) -- \./program$", ran.stderr.strip()).group(1)
+        self.assertEqual(ran.stderr.count("\n"), 4, ran.stderr)
+        key, second = re.findall(r"again: txsync replay (source\.cpp:\d+@[a-z-]+@\d+) -- \./program\n", ran.stderr)
         repeated = self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "--gtest_filter=Account.LosesAnUpdate")
         self.assertEqual(repeated.returncode, 1, repeated)
         self.assertIn("Expected equality of these values", repeated.stdout)
         self.assertRegex(repeated.stdout, r"> thread [12] .*writes balance: 0 -> 1 .*add \(source\.cpp:7\)")
+        # The second exploration that fails has learnt nothing from the first, and its key repeats without it.
+        repeated = self.call(programs.BIN / "txsync", "replay", second, "--", "./program")
+        self.assertEqual(repeated.returncode, 1, repeated)
+        self.assertIn("[  FAILED  ] Account.LosesAnUpdateAgain", repeated.stdout)
+        self.assertIn("[       OK ] Account.LosesAnUpdate ", repeated.stdout)
 
 
 if __name__ == "__main__":

@@ -330,7 +330,8 @@ class SystematicOrder(programs.ByCommand):
              "message": ["Wx Wy", "Ry Rx"], "one-writer": ["Wx", "Rx", "Rx"], "adds": ["Wx Wx", "Wx Wx"],
              "three-adds": ["Wx", "Wx", "Wx"], "chain": ["Wx", "Rx Wy", "Ry Wz"], "four-words": ["Wx Wy", "Wy Wz", "Wz Wx"]}
     # With locks: a critical section comes before another, or after it.
-    BY_HAND = {"two-sections": 2, "three-sections": 6, "two-locks": 4, "a-condition": 2, "a-semaphore": 2, "readers-and-writer": 4}
+    BY_HAND = {"two-sections": 2, "three-sections": 6, "two-locks": 4, "a-condition": 2, "a-semaphore": 2, "readers-and-writer": 4,
+               "a-try": 3, "taken-twice": 2}
 
     @classmethod
     def setUpClass(cls):
@@ -381,7 +382,20 @@ class SystematicOrder(programs.ByCommand):
         again = shlex.split(ran.stdout.splitlines()[-1])[1:]
         repeated = self.call(programs.BIN / "txsync", *again)
         self.assertEqual(repeated.returncode, 1)
-        self.assertEqual(repeated.stdout.splitlines()[-1].partition(";")[0], "deadlock: nothing can run (seed 0)")
+        self.assertEqual(repeated.stdout.splitlines()[-1].partition(";")[0], "deadlock: nothing can run")
+
+    def test_the_end_of_the_process_comes_at_each_place(self):
+        ran = self.explore("never-joined")
+        self.assertEqual(ran.returncode, 1, ran)
+        self.assertIn("the thread was cut off", ran.stdout)
+
+    def test_a_short_sleep_leaves_it_incomplete(self):
+        self.assertIn("  nothing; not explored completely\n", self.explore("sleeps").stdout)
+
+    def test_too_many_threads_are_no_fault(self):
+        ran = self.explore("many-threads")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("the systematic order cannot explore this program: it has more than 64 threads", ran.stderr)
 
     def test_what_it_cannot_do_is_refused(self):
         for words, says in ((("--store-buffers", "--", "./program", "adds"), "the order systematic has no store buffers"),

@@ -4,7 +4,10 @@
 #include <semaphore.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -77,6 +80,35 @@ const std::map<std::string, void (*)()> parts = {
      [] {
        const auto read = [] { const std::shared_lock guard(shared); };
        at_once(read, read, [] { const std::unique_lock guard(shared); });
+     }},
+    {"a-try",
+     [] {
+       at_once([] { section(first); },
+               [] {
+                 if (first.try_lock()) first.unlock();
+               });
+     }},
+    {"taken-twice",
+     [] {
+       static std::recursive_mutex twice;
+       const auto take = [] { const std::lock_guard outer(twice), inner(twice); };
+       at_once(take, take);
+     }},
+    {"never-joined",
+     [] {
+       std::thread([] {
+         x = 1;
+         y = 1;
+       }).detach();
+       // The thread may have done nothing, all, or half of it when the process ends.
+       if (x == 1 && y == 0) std::fputs("the thread was cut off\n", stderr), std::_Exit(1);
+     }},
+    {"sleeps", [] { at_once([] { std::this_thread::sleep_for(std::chrono::microseconds(100)); }, [] { x = 1; }); }},
+    {"many-threads",
+     [] {
+       std::vector<std::thread> threads;
+       for (int i = 0; i < 65; ++i) threads.emplace_back([] { ++x; });
+       for (std::thread& one : threads) one.join();
      }},
     {"crossing-locks", [] {
        at_once(

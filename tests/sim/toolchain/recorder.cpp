@@ -132,6 +132,7 @@ void txsync_sim_lock_asked(const void*, unsigned) {}
 void txsync_sim_semaphore_asked(const std::uint32_t*) {}
 void txsync_sim_join_asked(std::uintptr_t) {}
 void txsync_sim_join_asked_at(const void*) {}
+void txsync_sim_lock_touched(const void*, std::size_t) {}
 void txsync_sim_lock_call_begins() {}
 void txsync_sim_lock_call_ends(const void*, std::size_t, int) {}
 void txsync_sim_wait_begins(const void*, std::size_t, const void*, std::size_t) {}

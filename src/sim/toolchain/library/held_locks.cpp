@@ -14,19 +14,25 @@ const void* at(const volatile void* lock) { return const_cast<const void*>(lock)
   extern "C" int real_##name parameters asm("__real_txsync_sim_pthread_" #name);                         \
   extern "C" int wrap_##name parameters asm("__wrap_txsync_sim_pthread_" #name);                         \
   int wrap_##name parameters
+// A call with a deadline may sleep, and later return without the lock: it touches the lock at its step.
 #define TXSYNC_SIM_TAKES(how, name, parameters, arguments)                                               \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
     txsync_sim_lock_asked(at(lock), how);                                                                \
+    if (((how) & 2) != 0) {                                                                              \
+      txsync_sim_step();                                                                                 \
+      txsync_sim_lock_touched(at(lock), sizeof *lock);                                                   \
+    }                                                                                                    \
     txsync_sim_lock_call_begins();                                                                       \
     const int status = real_##name arguments;                                                            \
-    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 2 - ((how) & 1) : 0);                \
+    const int taken = ((how) & 2) != 0 ? 4 + ((how) & 1) : 2 - ((how) & 1);                              \
+    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? taken : 0);                          \
     return status;                                                                                       \
   }
 #define TXSYNC_SIM_TRIES(shared, name, parameters, arguments)                                            \
   TXSYNC_SIM_DECLARES(name, parameters) {                                                                \
     txsync_sim_lock_call_begins();                                                                       \
     const int status = real_##name arguments;                                                            \
-    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 2 - (shared) : 0);                   \
+    txsync_sim_lock_call_ends(at(lock), sizeof *lock, status == 0 ? 4 + (shared) : 0);                   \
     return status;                                                                                       \
   }
 #define TXSYNC_SIM_GIVES_UP(name, parameters, arguments)                                                 \
