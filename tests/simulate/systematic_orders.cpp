@@ -48,6 +48,7 @@ class small_machine {
     if (has_ended_ || next_[thread] == what_[thread].size()) return false;
     return would_go_on(thread);
   }
+  const operation& next_of(unsigned thread) const { return what_[thread][next_[thread]]; }
   bool would_go_on(unsigned thread) const {
     const operation& next = what_[thread][next_[thread]];
     if (next.what == action::locks) return depth_[next.of] == 0 || owner_[next.of] == thread;
@@ -196,7 +197,8 @@ run execute(const program& what, const execution_plan& plan) {
   auto sleeping = plan.sleeping;
   for (;;) {
     const std::vector<unsigned> able = machine.able();
-    const bool is_alone = able.size() == 1 && !made.segments.empty() && made.segments.back().thread == able[0];
+    const bool is_alone = able.size() == 1 && !made.segments.empty() && made.segments.back().thread == able[0] &&
+                          machine.next_of(able[0]).what != action::joins;
     if (is_alone) {
       machine.step(able[0], made.segments.back());
       continue;
@@ -223,7 +225,7 @@ run execute(const program& what, const execution_plan& plan) {
     made.segments.push_back({.thread = chosen, .enabled = enabled});
     machine.step(chosen, made.segments.back());
   }
-  if (made.is_whole) made.awaited = machine.awaited();
+  made.awaited = machine.awaited();
   made.order = machine.order();
   return made;
 }

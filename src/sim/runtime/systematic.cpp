@@ -170,7 +170,8 @@ thread_record* choose_systematically(thread_record* const* running, unsigned cou
     end_segment();
     return nullptr;
   }
-  if (able_count == 1 && able[0] == of_segment) return able[0];
+  // What comes after the end of another thread is a segment of its own: what comes before may also come before that.
+  if (able_count == 1 && able[0] == of_segment && of_segment->asked_thread == nullptr) return able[0];
   const std::uint32_t last = of_segment != nullptr ? of_segment->id : 0;
   end_segment();
   thread_record* chosen = nullptr;
