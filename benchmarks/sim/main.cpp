@@ -29,6 +29,7 @@ constexpr double goal_one_fiber = 60 * million;
 constexpr double goal_eight = 30 * million;
 constexpr double goal_slack = 50 * million;
 constexpr double goal_schedules = 0.5 * million;
+constexpr double goal_own_schedules = 0.05 * million;
 constexpr double goal_mib = 2048;
 
 struct options {
@@ -113,6 +114,22 @@ subject schedules(const options& asked, const char* test, double count, bool sto
   return made;
 }
 
+/// A user's test, which explores itself in one process.
+subject own_schedules(const options& asked, double count) {
+  subject made;
+  made.name = "a user's test in one process";
+  made.unit = "schedules/s";
+  made.threads = 2;
+  made.work = count * asked.scale;
+  made.params = {{"machine", "ideal"}, {"order", "in turn"}, {"store_buffers", "no"}};
+  made.request.path = TXSYNC_OWN_EXPLORATION;
+  made.request.model = simulate::machine_of_programs({}).model;
+  made.request.order = sim::schedule_order::random;
+  made.request.arguments = {std::to_string(static_cast<std::uint64_t>(made.work))};
+  made.goal = goal_own_schedules;
+  return made;
+}
+
 std::vector<subject> subjects_of(const options& asked) {
   return {accesses(asked, "tatas", 1, 400'000, 0, goal_one_fiber),
           accesses(asked, "tatas", 8, 50'000, 0, goal_eight),
@@ -125,7 +142,8 @@ std::vector<subject> subjects_of(const options& asked) {
           schedules(asked, "tatas", 60'000, true, {}),
           schedules(asked, "mcs", 60'000, false, {}),
           schedules(asked, "futex", 60'000, false, {}),
-          schedules(asked, "elided_tatas", 60'000, false, {})};
+          schedules(asked, "elided_tatas", 60'000, false, {}),
+          own_schedules(asked, 30'000)};
 }
 
 sim::image_result run(const subject& one) {
