@@ -409,6 +409,11 @@ class SystematicOrder(programs.ByCommand):
 class OfferedCalls(programs.ByCommand):
     """Calls of the C library, in a C program."""
 
+    def test_more_of_the_libraries(self):
+        self.compile(programs.HERE / "offered.cpp", more=("-w",))  # <strstream> warns of itself
+        ran = self.sim("--check", "--", "./program")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "all right\n"), ran.stderr)
+
     def test_each_works_or_fails_or_ends_the_run(self):
         made = self.call(programs.BIN / "txsync-cc", "-g", programs.HERE / "offered.c", "-o", "program")
         self.assertEqual(made.returncode, 0, made.stderr)
