@@ -12,7 +12,22 @@
 
 #include <gtest/gtest.h>
 
+#include <txsync/explore.hpp>
+
 #include "simulate/systematic.hpp"
+
+// Keys and the runtime know the orders of txsync::explore() by their numbers.
+static_assert(static_cast<int>(txsync::explore_order::random) == static_cast<int>(txsync::sim::schedule_order::random));
+static_assert(static_cast<int>(txsync::explore_order::priorities) ==
+              static_cast<int>(txsync::sim::schedule_order::priorities));
+static_assert(static_cast<int>(txsync::explore_order::round_robin) ==
+              static_cast<int>(txsync::sim::schedule_order::round_robin));
+static_assert(static_cast<int>(txsync::explore_order::delay_bounded) ==
+              static_cast<int>(txsync::sim::schedule_order::delay_bounded));
+static_assert(static_cast<int>(txsync::explore_order::partial_order) ==
+              static_cast<int>(txsync::sim::schedule_order::partial_order));
+static_assert(static_cast<int>(txsync::explore_order::uniform_walk) ==
+              static_cast<int>(txsync::sim::schedule_order::uniform_walk));
 
 namespace {
 

@@ -176,7 +176,7 @@ std::uint64_t schedules_by_environment(std::uint64_t otherwise) noexcept {
 
 /// A word as a shell reads it.
 void add_word(line_text& line, const char* word) noexcept {
-  constexpr char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@,%";
+  constexpr char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@,%#";
   line << " ";
   if (*word != 0 && word[std::strspn(word, safe)] == 0) {
     line << word;

@@ -76,6 +76,8 @@ void use_after_free() {
 
 void exits() { std::exit(0); }
 
+void nested() { txsync::explore({.schedules = 1}, right); }
+
 void not_joined() {
   static std::atomic<int> count{0};
   std::thread([] { ++count; }).detach();
@@ -102,6 +104,8 @@ const std::map<std::string, void (*)()> bodies = {{"lost-update", lost_update},
                                                   {"use-after-free", use_after_free},
                                                   {"not-joined", not_joined},
                                                   {"exits", exits},
+                                                  {"nested", nested},
+                                                  {"second-time", lost_update},
                                                   {"late", late}};
 
 }  // namespace
@@ -117,7 +121,18 @@ int main(int count, char** words) {
       if (word == "order=" + std::to_string(order)) options.order = static_cast<txsync::explore_order>(order);
     }
   }
-  const txsync::exploration seen = txsync::explore(options, bodies.at(words[1]));
+  std::atomic<bool> is_over{false};
+  std::thread other;
+  if (std::string(words[count - 1]) == "beside")
+    other = std::thread([&] {
+      while (!is_over) std::this_thread::yield();
+    });
+  txsync::exploration seen;
+  const int times = std::string(words[1]) == "second-time" ? 2 : 1;
+  for (int i = 0; i < times && !seen.failed; ++i)
+    seen = txsync::explore(options, i + 1 < times ? right : bodies.at(words[1]));
+  is_over = true;
+  if (other.joinable()) other.join();
   std::printf("%s after %llu schedules\n", seen.failed ? "failed" : "nothing",
               static_cast<unsigned long long>(seen.schedules));
   return seen.failed ? 1 : 0;

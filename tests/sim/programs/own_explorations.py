@@ -15,7 +15,7 @@ import programs
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[3] / "include"
 HEADERS = (f"-I{INCLUDE}", f"-I{INCLUDE}/txsync/machine/native")
-NAME = r"own_exploration\.cpp:\d+"
+NAME = r"own_exploration\.cpp:\d+(#2)?"
 GOOGLETEST = pathlib.Path("/usr/src/googletest/googletest")
 
 
@@ -83,6 +83,18 @@ class OwnExplorations(programs.ByCommand):
         ran = self.call("./program", "not-joined")
         self.assertEqual(ran.returncode, programs.FAILED)
         self.assertIn("a thread that it has started is not joined; allowed: a body that joins its threads", ran.stderr)
+
+    def test_a_call_where_it_cannot_be_is_refused(self):
+        for words, says in ((("nested",), "txsync::explore() is called within an exploration"),
+                            (("right", "beside"), "txsync::explore() is called beside other threads; allowed: where there is one thread")):
+            with self.subTest(words=words):
+                ran = self.call("./program", *words)
+                self.assertEqual(ran.returncode, programs.FAILED)
+                self.assertIn(says, ran.stderr)
+
+    def test_the_second_exploration_at_a_place_has_a_key_of_its_own(self):
+        self.found("second-time", status=1, says=": a schedule failed\n")
+        self.assertRegex(self.call("./program", "second-time").stderr, r"again: txsync replay own_exploration\.cpp:\d+#2@")
 
     def test_a_body_that_ends_the_program_is_a_fault(self):
         ran = self.call("./program", "exits")
