@@ -8,11 +8,19 @@
 
 namespace txsync::sim {
 
+namespace {
+constinit std::uintptr_t next_elsewhere = elsewhere_begin;
+}
+
 void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexcept {
-  const int fixed = address != 0 ? MAP_FIXED_NOREPLACE : 0;
+  if (address == 0) {
+    constexpr std::uintptr_t step = std::uintptr_t{2} << 20;  // of huge pages, and room between the regions
+    address = next_elsewhere;
+    next_elsewhere += (bytes + step - 1) / step * step + step;
+  }
   void* pages = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
-  if (pages == MAP_FAILED || (address != 0 && pages != reinterpret_cast<void*>(address))) {
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (pages != reinterpret_cast<void*>(address)) {
     line_text line;
     line << "the system gives no address space for the " << what << " (" << bytes << " bytes)";
     fail(line);

@@ -26,8 +26,12 @@ inline constexpr std::uintptr_t image_begin = std::uintptr_t{3} << 40;  ///< the
 inline constexpr std::uintptr_t known_begin = std::uintptr_t{4} << 40;  ///< which bytes of the image are known
 inline constexpr std::uintptr_t granules_begin = std::uintptr_t{5} << 40;  ///< who uses memory (program_steps.hpp)
 
-/// Reserves zeroed pages at `address` (anywhere if that is 0), which take no memory until touched. Ends the program
-/// with a sentence if the system refuses.
+/// What has no place of its own. The program holds some of these addresses, and a replay shows them: they are the same in
+/// every run.
+inline constexpr std::uintptr_t elsewhere_begin = std::uintptr_t{16} << 40;
+
+/// Reserves zeroed pages at `address` (after what was reserved before if that is 0), which take no memory until touched.
+/// Ends the program with a sentence if the system refuses.
 void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexcept;
 
 /// Zeroed memory of the arena for the program. Ends the program if the arena is full.

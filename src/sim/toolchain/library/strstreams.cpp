@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streams of <strstream> (C++17, annex D.9), which libstdc++ has compiled: instrumented here, like a program's own
 // code. The class definitions are libstdc++'s.
-#pragma GCC diagnostic ignored "-Wcpp"
 
 #include <algorithm>
 #include <climits>
