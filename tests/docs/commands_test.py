@@ -26,6 +26,7 @@ NOT_RUN = {
     "txsync lab all": "three minutes",
     "txsync lab leveldb-fillseq leveldb-fillrandom": "needs LevelDB, which integrations/leveldb-simulated.sh fetches and builds",
     "txsync explore": "all tests, an hour; with names of tests it is run",
+    "txsync-c++ -std=c++20 -g -I/usr/src/googletest/googletest $(pkg-config --cflags txsync) account_test.cpp /usr/src/googletest/googletest/src/gtest-all.cc /usr/src/googletest/googletest/src/gtest_main.cc -o account_test": "compiles GoogleTest; tests/sim/programs/own_explorations.py does",
 }
 # Commands of others, by the first word.
 OTHERS = {

@@ -218,7 +218,7 @@ class ExploredPrograms(programs.ByCommand):
         self.assertIn(" nothing\n", self.explore("--schedules", "100", "--store-buffers", "--", "./program", "fence", status=0))
         for order in self.ORDERS:
             with self.subTest(order=order):
-                self.found("missing-fence", "--store-buffers", "--order", order, says="both have entered; exit status 3")
+                self.found("missing-fence", "--store-buffers", "--order", order, schedules=5000, says="both have entered; exit status 3")
 
     def test_a_right_program_and_the_document(self):
         told = self.explore("--schedules", "100", "--seed", "7", "--json", "result.json", "--", "./program", status=0, input="a word\n")
