@@ -71,7 +71,7 @@ test_aarch64() {
   local status=ok
   # An emulated processor is some ten times slower.
   rm -rf "$root/aarch64/skips"
-  ctest --test-dir "$root/aarch64" -j "$(nproc)" --timeout 600 --no-tests=error --output-on-failure > "$log" 2>&1 || status=failed
+  ctest --test-dir "$root/aarch64" -j "$(nproc)" --timeout "${TXSYNC_TEST_TIMEOUT_S:-400}" --no-tests=error --output-on-failure > "$log" 2>&1 || status=failed
   python3 -B tests/skipped/check.py no-attempts "$root/aarch64" "$log" || status=failed
   if [[ $status == ok ]]; then tail -4 "$log"; else grep -vE '^ +Start ' "$log"; fi
   step $status aarch64 "$(grep -E '% tests passed' "$log" || echo 'no tests ran') (qemu-user), $((SECONDS - start)) s"

@@ -335,6 +335,7 @@ void debug_image(const image_request& request) {
   std::erase_if(environment, [](const std::string& one) { return one.starts_with(option::records); });
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> all;
+    all.reserve(texts.size() + 1);
     for (std::string& text : texts) all.push_back(text.data());
     all.push_back(nullptr);
     return all;

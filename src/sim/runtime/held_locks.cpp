@@ -25,12 +25,7 @@ constexpr unsigned has_deadline = 2;
 constexpr unsigned after_wake_up = 4;
 
 // Of txsync_sim_lock_call_ends().
-constexpr int try_has_failed = 0;
-constexpr int taken_shared = 1;
-constexpr int taken = 2;
-constexpr int given_up = 3;
-constexpr int taken_by_try = 4;
-constexpr int taken_shared_by_try = 5;
+enum lock_call_end : int { try_has_failed, taken_shared, taken, given_up, taken_by_try, taken_shared_by_try };
 
 constexpr unsigned max_held = 1024;  // what comes beyond them is not named
 constinit held_lock held[max_held] = {};

@@ -3,7 +3,8 @@
 // (--wrap, txsync-cxx.sh): NAME here is __wrap_NAME for it, and real(NAME) is __real_NAME.
 #include <pthread.h>
 #include <sim/program.h>
-#include <time.h>
+
+#include <ctime>
 
 namespace {
 const void* at(const volatile void* lock) { return const_cast<const void*>(lock); }

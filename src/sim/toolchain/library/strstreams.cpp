@@ -45,6 +45,7 @@ strstreambuf::strstreambuf(void* (*allocate)(size_t), void (*release)(void*))
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): Byte is a type
 #define TXSYNC_SIM_FIXED(Byte)                                                                                 \
   strstreambuf::strstreambuf(Byte* get, streamsize length, Byte* put) throw()                                  \
       : _M_alloc_fun(nullptr), _M_free_fun(nullptr), _M_dynamic(false), _M_frozen(false), _M_constant(false) { \
@@ -54,6 +55,7 @@ strstreambuf::strstreambuf(void* (*allocate)(size_t), void (*release)(void*))
       : _M_alloc_fun(nullptr), _M_free_fun(nullptr), _M_dynamic(false), _M_frozen(false), _M_constant(true) {  \
     _M_setup(as_char(get), nullptr, length);                                                                   \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 TXSYNC_SIM_FIXED(char)
 TXSYNC_SIM_FIXED(signed char)
 TXSYNC_SIM_FIXED(unsigned char)
