@@ -39,3 +39,17 @@ export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
 read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
 "$work/moved/bin/txsync-c++" -std=c++20 -O1 -DSIMULATED "$source_dir/tests/packaging/consumer/main.cpp" "${flags[@]}" -o "$work/by_pkg_config"
 same_result "$work/by_pkg_config"
+
+echo "== txsync::explore() needs no option"
+cat > "$work/explores.cpp" << 'END'
+#include <atomic>
+#include <thread>
+#include <txsync/explore.hpp>
+int main() {
+  std::atomic<int> count{0};
+  const auto seen = txsync::explore({.schedules = 20}, [&] { std::thread([&] { ++count; }).join(); });
+  return seen.schedules == 20 && count > 20 ? 0 : 1;
+}
+END
+"$work/moved/bin/txsync-c++" -std=c++20 -O1 "$work/explores.cpp" -o "$work/explores"
+"$work/explores" || fail "an exploration in one process"

@@ -8,7 +8,7 @@ set -uo pipefail
 self=$(basename "$0")
 here=$(dirname "$(readlink -f "$0")")
 parts=$here/../lib/txsync
-[[ -e $parts/symbols.map ]] || { echo "$self: $parts/symbols.map is missing: this is no complete txsync; in a checkout, ./dev build builds the rest" >&2; exit 1; }
+[[ -e $parts/symbols.map ]] || { echo "$self: $parts/symbols.map is missing: this is no complete txsync; in a checkout, ./dev build tools builds the rest" >&2; exit 1; }
 
 die() { echo "$self: $*" >&2; exit 1; }
 refuse() { echo "$self: $1 is not for a simulated program: $2" >&2; exit 2; }
@@ -100,6 +100,8 @@ recipe() {
   printf '%s\n' ${optimize:+"$optimize"} -fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan -fno-pie -fno-stack-protector \
     -fcf-protection=none -U_FORTIFY_SOURCE "-fplugin=$parts/txsync-hooks.so"
   [[ -z $forced ]] || printf '%s\n' -include "$parts/forced.h"
+  # <txsync/explore.hpp> needs no other option. The program's own headers of txsync come first.
+  printf '%s\n' -idirafter "$parts/include" -idirafter "$here/../include"
 }
 
 is_source() { [[ $1 == - || -n $language || $1 =~ \.(c|C|cc|cp|cpp|CPP|cxx|c\+\+|i|ii)$ ]]; }
@@ -148,7 +150,7 @@ link() {
     ours=("$runtime")
     for found in "$parts"/libtxsync-sim-*.a; do [[ $found == */libtxsync-sim-runtime.a ]] || ours+=("$found"); done
   elif [[ ! -e $parts/libtxsync-sim-runtime.a ]]; then
-    die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime; in a checkout, ./dev build builds it"
+    die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime; in a checkout, ./dev build tools builds it"
   fi
   local audited=()
   for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"} ${floors[@]+"${floors[@]}"}; do

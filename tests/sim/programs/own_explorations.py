@@ -23,7 +23,7 @@ class OwnExplorations(programs.ByCommand):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.compile(programs.HERE / "own_exploration.cpp", more=HEADERS)
+        cls.compile(programs.HERE / "own_exploration.cpp")
 
     def found(self, *words, status, says):
         """Found; and found again, by the command that the program prints."""
@@ -215,7 +215,7 @@ class WithGoogleTest(programs.ByCommand):
         }"""
 
     def test_a_failing_expectation_has_a_key(self):
-        self.compile(self.SOURCE, "program", more=(*HEADERS, "-O1", f"-I{GOOGLETEST}", f"-I{GOOGLETEST}/include", GOOGLETEST / "src/gtest-all.cc",
+        self.compile(self.SOURCE, "program", more=("-O1", f"-I{GOOGLETEST}", f"-I{GOOGLETEST}/include", GOOGLETEST / "src/gtest-all.cc",
                                                    GOOGLETEST / "src/gtest_main.cc"))
         ran = self.call("./program")
         self.assertEqual(ran.returncode, 1, ran)

@@ -35,7 +35,7 @@ class Simulated(unittest.TestCase):
     @classmethod
     def call(cls, *command, **options):
         words = [str(word) for word in command]
-        return subprocess.run(words, cwd=cls.at, capture_output=True, text=True, timeout=100, **options)
+        return subprocess.run(words, cwd=cls.at, capture_output=True, text=True, timeout=300, **options)
 
     @classmethod
     def compile(cls, source, output="program", debug="-g", more=()):
