@@ -5,6 +5,7 @@
 
 #include "../program.h"
 #include "call_chain.hpp"
+#include "failure.hpp"
 #include "state.hpp"
 #include "systematic.hpp"
 
@@ -90,6 +91,7 @@ bool asks_for_lock(const thread_record& thread) noexcept {
 bool asks_for_reading(const thread_record& thread) noexcept { return (thread.asked_how & shared) != 0; }
 
 byte_range asked_word(const thread_record& thread) noexcept {
+  TXSYNC_SIM_ASSERT(asks_for_lock(thread), "the word is that of a lock that is asked for");
   constexpr std::size_t bytes = sizeof(std::uint32_t);  // no lock has fewer
   return {reinterpret_cast<std::uintptr_t>(thread.asked_lock), bytes};
 }
