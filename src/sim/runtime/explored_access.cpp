@@ -5,6 +5,7 @@
 
 #include "access.hpp"
 #include "exploration.hpp"
+#include "held_locks.hpp"
 #include "program_steps.hpp"
 
 namespace txsync::sim {
@@ -46,13 +47,16 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
 }
 
 /// The step of an access that the order looks at, or that may be a fault of the program. A program's access may be none.
+/// The step of a call that takes a lock is an access to the lock, whatever the call accesses first.
 [[gnu::noinline]] void step_with_a_look(thread_record& thread, byte_range what, bool write,
                                         std::uintptr_t code) noexcept {
   const atomic_access how = std::exchange(next_access_is, {});
   if (state.follows_program && !is_step_of_program(thread, what.from, what.bytes, write, code, how.is_atomic)) {
     pass_without_step();
   } else {
-    explored_step_at(thread, what, write);
+    const bool asks = state.follows_program && is_library_code(code) && asks_for_lock(thread);
+    asks ? explored_step_at(thread, asked_word(thread), !asks_for_reading(thread))
+         : explored_step_at(thread, what, write);
   }
   if (state.follows_program) find_faults(thread, what.from, what.bytes, write, code, how);
 }

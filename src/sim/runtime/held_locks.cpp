@@ -5,6 +5,7 @@
 
 #include "../program.h"
 #include "call_chain.hpp"
+#include "failure.hpp"
 #include "state.hpp"
 #include "systematic.hpp"
 
@@ -83,7 +84,17 @@ bool can_go_on(const thread_record& thread) noexcept {
   return true;
 }
 
+bool asks_for_lock(const thread_record& thread) noexcept {
+  return thread.asked_lock != nullptr && (thread.asked_how & after_wake_up) == 0;
+}
+
 bool asks_for_reading(const thread_record& thread) noexcept { return (thread.asked_how & shared) != 0; }
+
+byte_range asked_word(const thread_record& thread) noexcept {
+  TXSYNC_SIM_ASSERT(asks_for_lock(thread), "the word is that of a lock that is asked for");
+  constexpr std::size_t bytes = sizeof(std::uint32_t);  // no lock has fewer
+  return {reinterpret_cast<std::uintptr_t>(thread.asked_lock), bytes};
+}
 
 void add_awaited_locks(line_text& line) noexcept {
   for (unsigned i = 0; i < state.thread_count; ++i) {

@@ -17,8 +17,12 @@ void add_awaited_locks(line_text& line) noexcept;
 /// not count. Only where each thread's waits begin at a step: in the order systematic.
 bool can_go_on(const thread_record& thread) noexcept;
 
-/// Whether the lock that it is about to wait for is to be taken for reading.
+/// Whether it is about to take a lock, and waits for it if need be.
+bool asks_for_lock(const thread_record& thread) noexcept;
+/// Whether that lock is to be taken for reading.
 bool asks_for_reading(const thread_record& thread) noexcept;
+/// What stands for that lock among the accesses of steps: its first word. Requires: asks_for_lock().
+byte_range asked_word(const thread_record& thread) noexcept;
 
 /// A schedule begins: nobody holds a lock.
 void forget_held_locks() noexcept;

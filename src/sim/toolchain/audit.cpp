@@ -50,6 +50,7 @@ std::vector<object_file> read(const symbol_table& table, const input& file, bool
 }
 
 std::string readable(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // of C; the demangler takes short ones for types
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string made = status == 0 ? text : name;

@@ -17,6 +17,8 @@ struct knowledge {
   int covered = 0;      // bytes of the hook whose access has come; the rest of the same object may follow
   memory_operand last;  // that access
   register_set frame;   // registers that hold an address in the function's own frame, or of a constant
+  register_set other =
+      0;  // registers that hold an address of what another object defines: what has no hook is constant
 
   bool operator==(const knowledge&) const = default;
 };
@@ -29,6 +31,7 @@ knowledge meet(const knowledge& a, const knowledge& b) {
   both.hooked = std::min(a.hooked, b.hooked);
   both.covered = a.last == b.last ? std::min(a.covered, b.covered) : 0;
   both.frame = a.frame & b.frame;
+  both.other = a.other & b.other;
   return both;
 }
 
@@ -148,7 +151,8 @@ class section_scan {
       if (!is_constant(access, here)) use(access, state);
     }
     track_frame(here, state.frame);
-    if (const register_set target = constant_address(here)) state.frame |= target;
+    track_frame(here, state.other);
+    if (const register_set target = constant_address(here)) (is_elsewhere(here) ? state.other : state.frame) |= target;
     return state;
   }
 
@@ -159,6 +163,7 @@ class section_scan {
     state.hooked = bytes.value_or(0);
     state.covered = 0;
     state.frame &= preserved_registers;
+    state.other &= preserved_registers;
     return state;
   }
 
@@ -175,6 +180,7 @@ class section_scan {
 
   bool is_seen(const memory_operand& access, const instruction& here, const knowledge& state) const {
     if (access.in(state.frame) || state.hooked > 0) return true;
+    if (access.in(state.other) && !access.is_written) return true;
     if (state.covered > 0 && access.is_near(state.last, state.covered)) return true;
     return is_constant(access, here);
   }
@@ -198,9 +204,10 @@ class section_scan {
     const bool address =
         here.mnemonic.starts_with("lea") ||
         ((here.mnemonic.starts_with("mov") || here.mnemonic.starts_with("add")) && here.operands.starts_with("$"));
-    if (!address || object_.section_of(relocated_symbol(here)) == "*UND*" || !names_constant(here)) return 0;
-    return register_bit(last_register(here));
+    return address && names_constant(here) ? register_bit(last_register(here)) : 0;
   }
+
+  bool is_elsewhere(const instruction& here) const { return object_.section_of(relocated_symbol(here)) == "*UND*"; }
 
   static std::string_view last_register(const instruction& here) {
     return std::string_view(here.operands).substr(std::min(here.operands.rfind('%'), here.operands.size()));

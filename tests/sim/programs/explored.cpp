@@ -142,6 +142,33 @@ int reordered() {
   return 0;
 }
 
+/// One of thirteen has to take the second lock before all others, and the first one after another.
+int two_stages() {
+  static int a = 0;
+  static int b = 0;
+  static const auto set = [] {
+    {
+      const std::lock_guard guard(first);
+      a = 1;
+    }
+    const std::lock_guard guard(second);
+    b = 1;
+  };
+  std::thread setters[12];
+  for (std::thread& one : setters) one = std::thread(set);
+  std::thread checker([] {
+    {
+      const std::lock_guard guard(first);
+      if (a == 0) return;
+    }
+    const std::lock_guard guard(second);
+    assert(b == 1);
+  });
+  for (std::thread& one : setters) one.join();
+  checker.join();
+  return 0;
+}
+
 /// Right, and nobody pauses: each waits for the other's turn in a loop.
 int spins_without_pause() {
   static std::atomic<int> turn{0};
@@ -351,6 +378,7 @@ int main(int count, char** words) {
   if (is("never-joined")) return never_joined();
   if (is("published-too-early")) return published_too_early();
   if (is("reordered")) return reordered();
+  if (is("two-stages")) return two_stages();
   if (is("sleeps-shortly")) return sleeps_instead(std::chrono::microseconds(500));
   if (is("sleeps-long")) return sleeps_instead(std::chrono::seconds(1));
   if (is("spins-without-pause")) return spins_without_pause();

@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the C library that programs with threads make: each works, or fails with an error, or ends the run when it is
 // made.
+#define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <iconv.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <threads.h>
+#include <time.h>
 #include <unistd.h>
 #include <utime.h>
 
@@ -39,6 +54,94 @@ static void run_thread(void* within) {
   if (answer != within) exit(3);
 }
 
+/// The threads that wait for what never comes do not keep the program from ending.
+static void* waits_for_a_signal(void* none) {
+  sigset_t all;
+  int number = 0;
+  sigfillset(&all);
+  sigwait(&all, &number);
+  puts("a signal has come");
+  return none;
+}
+
+static int works_with_signals(void) {
+  pthread_t waiter;
+  const struct itimerval each = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+  const struct timespec moment = {.tv_nsec = 1000};
+  sigset_t set;
+  if (alarm(1) != 0 || setitimer(ITIMER_REAL, &each, NULL) != 0 || sigpending(&set) != 0 || !sigisemptyset(&set))
+    return 0;
+  sigaddset(&set, SIGTERM);
+  if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || sigtimedwait(&set, NULL, &moment) != -1 || errno != EAGAIN) return 0;
+  return pthread_create(&waiter, NULL, waits_for_a_signal, NULL) == 0 && pthread_detach(waiter) == 0;
+}
+
+static int knows_no_host(void) {
+  struct hostent host, *found = &host;
+  struct protoent protocol, *one = &protocol;
+  char room[64];
+  int error = 0;
+  if (gethostbyname2_r("localhost", AF_INET, &host, room, sizeof room, &found, &error) == 0 || found != NULL) return 0;
+  found = &host;
+  if (gethostbyaddr_r("\1\2\3\4", 4, AF_INET, &host, room, sizeof room, &found, &error) == 0 || found != NULL) return 0;
+  if (getprotobyname_r("tcp", &protocol, room, sizeof room, &one) == 0 || one != NULL) return 0;
+  return getprotobynumber(6) == NULL && getnameinfo(NULL, 0, room, sizeof room, NULL, 0, 0) == EAI_FAIL;
+}
+
+static int is_one_user(void) {
+  struct passwd me, *found = NULL;
+  char room[64];
+  const struct passwd* const known = getpwuid(getuid());
+  if (known == NULL || getpwuid(getuid() + 1) != NULL || getpwnam("nobody") != NULL) return 0;
+  return getpwuid_r(getuid(), &me, room, sizeof room, &found) == 0 && found == &me &&
+         strcmp(me.pw_name, known->pw_name) == 0;
+}
+
+static int has_no_shared_objects(void) {
+  Dl_info info;
+  if (dlopen(NULL, RTLD_NOW) == NULL || dlerror() != NULL || dladdr((void*)&info, &info) != 0) return 0;
+  return dlopen("libm.so", RTLD_NOW) == NULL && dlerror() != NULL && dlerror() == NULL;
+}
+
+static int waits_without_files(void) {
+  struct timeval time = {.tv_usec = 5000};
+  const struct timespec before = {0};
+  struct timespec a = before, b = before;
+  clock_gettime(CLOCK_MONOTONIC, &a);
+  if (select(0, NULL, NULL, NULL, &time) != 0 || poll(NULL, 0, 5) != 0) return 0;
+  clock_gettime(CLOCK_MONOTONIC, &b);
+  return (b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec >= 10000000;
+}
+
+static int moves_bytes(void) {
+  char first[3] = {0}, second[3] = {0};
+  const struct iovec parts[2] = {{first, 2}, {second, 2}};
+  off_t at = 1;
+  const int from = open("moved", O_RDWR | O_CREAT | O_TRUNC, 0600),
+            to = open("there", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  if (from < 0 || to < 0 || write(from, "abcdefg", 7) != 7 || sendfile(to, from, &at, 5) != 5 || at != 6) return 0;
+  return preadv(to, parts, 2, 0) == 4 && strcmp(first, "bc") == 0 && strcmp(second, "de") == 0;
+}
+
+static int converts(void) {
+  char text[32] = "caf\303\251", out[32] = {0}, told[64], *from = text, *to = out;
+  size_t left = strlen(text), room = sizeof out;
+  const iconv_t how = iconv_open("UCS-4LE", "UTF-8");
+  if (how != (iconv_t)-1 && (iconv(how, &from, &left, &to, &room) != 0 || room != sizeof out - 16 || out[12] != '\351'))
+    return 0;
+  if (strerror_r(ENOENT, told, sizeof told) == NULL || fnmatch("*.c", "offered.c", 0) != 0) return 0;
+  const time_t start = 0;
+  return strcmp(ctime_r(&start, told), "Thu Jan  1 00:00:00 1970\n") == 0;
+}
+
+static int has_a_log_and_keys_of_c11(void) {
+  tss_t key;
+  openlog("program", 0, LOG_USER);
+  syslog(LOG_INFO, "%s", "nobody reads this");
+  closelog();
+  return tss_create(&key, NULL) == thrd_success && tss_set(key, &key) == thrd_success && tss_get(key) == &key;
+}
+
 int main(int count, char** words) {
   run_thread(NULL);
   if (cleaned[0] != 0 || cleaned[1] != 1 || cleaned[2] != 0) return 4;
@@ -63,6 +166,15 @@ int main(int count, char** words) {
   if (file == NULL || fclose(file) != 0 || utime("dated", &times) != 0 || chown("dated", getuid(), getgid()) != 0)
     return 12;
   if (stat("dated", &seen) != 0 || seen.st_mtime != 7) return 13;
+
+  if (!works_with_signals()) return 14;
+  if (!knows_no_host()) return 15;
+  if (!is_one_user()) return 16;
+  if (!has_no_shared_objects()) return 17;
+  if (!waits_without_files()) return 18;
+  if (!moves_bytes()) return 19;
+  if (!converts()) return 20;
+  if (!has_a_log_and_keys_of_c11()) return 22;
 
   errno = ENOENT;
   warn("%d %s", 1, "text");

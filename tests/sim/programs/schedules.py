@@ -153,6 +153,9 @@ class ExploredPrograms(programs.ByCommand):
             with self.subTest(order=order):
                 self.found("reordered", "--order", order, thread=5, says="assertion failed: (a == 0 && b == 0)")
 
+    def test_a_call_that_takes_a_lock_is_an_access_to_it(self):
+        self.found("two-stages", "--order", "uniform-walk", thread=13, says="assertion failed: b == 1")
+
     def test_a_short_sleep_orders_nothing(self):
         for order in self.ORDERS:
             with self.subTest(order=order):

@@ -75,6 +75,22 @@ class Refusals(Toolchain):
         self.write("main.cpp", "unsigned long measure(const char*); int main() { return measure(\"\"); }")
         self.refused(self.cxx("main.cpp", "plain.o"), "plain.o: was not made by txsync-c++", "strlen")
 
+    def test_a_function_of_C_has_its_own_name(self):
+        self.write("part.c", "__attribute__((no_sanitize(\"thread\"))) void h(int* at) { *at = 1; }")
+        self.refused(self.cxx("-c", "part.c", driver="txsync-cc"), "txsync: part.c: h (part.c:1")
+
+    def test_constants_of_another_object_have_no_hooks(self):
+        """Their addresses may be computed in a register, or come from there."""
+        self.write("part.c", "typedef struct { const char* name; signed char length; unsigned format; } entry;\n"
+                   "extern const entry table[];\n"
+                   "unsigned take(int at, unsigned char* from) { return (table[at].format & 15) + table[*from].length; }")
+        for optimize in ("-O0", "-O1", "-O2"):
+            self.made(optimize, "-c", "part.c", driver="txsync-cc")
+        self.write("part.s", ".globl put\nput:\n  lea table(%rip), %rax\n  movl $1, (%rax)\n  ret\n.section .note.GNU-stack\n")
+        self.assertEqual(self.call("gcc", "-c", "part.s", "-o", "put.o").returncode, 0)
+        self.refused(self.call(BIN / "txsync-audit", "--symbols", BIN.parent / "lib/txsync/symbols.txt", "--accesses", "put.o"),
+                     "put", "a store that no hook sees")
+
     def test_a_function_without_instrumentation(self):
         self.write("part.cpp", "__attribute__((no_sanitize(\"thread\"))) void set(int* at) { *at = 1; }")
         self.refused(self.cxx("-c", "part.cpp"), "txsync: part.cpp: set(int*) (part.cpp:1", "a store that no hook sees")
@@ -93,6 +109,24 @@ class Refusals(Toolchain):
         ran = self.call("./program", "x")
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("fork", ran.stderr)
+
+    def test_what_threads_use_links(self):
+        """Each function of these headers that a program with threads may use is in symbols.txt."""
+        functions = """alarm getitimer pause sigsuspend sigwait sigwaitinfo sigtimedwait sigqueue sigpending sigprocmask
+            dlopen dlclose dlsym dlerror dladdr getpwuid getpwnam_r getgrgid getpwent getlogin
+            gethostbyaddr_r gethostbyname2_r getservbyport getprotobyname_r getprotobynumber_r getnameinfo getifaddrs
+            ftok semget semop semctl shmget shmat shmctl shmdt msgget msgsnd sendfile preadv pwritev
+            getpriority setpriority prlimit tcgetattr cfmakeraw ppoll syslog openlog posix_spawn posix_spawnattr_init
+            aio_read aio_suspend lio_listio mq_open mq_receive glob globfree fnmatch wordexp nl_langinfo_l iconv iconv_open
+            timer_create timerfd_create inotify_init eventfd_read sem_open mlock mallopt backtrace gettid strerror_r ctime
+            tss_create pthread_tryjoin_np pthread_mutex_consistent pthread_getcpuclockid sched_getscheduler""".split()
+        self.write("main.c", "".join(f"void {name}(void);\n" for name in functions) + "int main(int count, char** words) {\n"
+                   + "".join(f"  if (count == {i + 2}) {name}();\n" for i, name in enumerate(functions)) + "  return 0;\n}")
+        done = self.cxx("-w", "-fno-builtin", "main.c", "-o", "program", driver="txsync-cc")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertRegex(line, r"^txsync: main.c: main uses \w+: a call ends the run: ")
+        self.assertEqual(self.call("./program").returncode, 0)
 
     def test_a_program_may_have_a_function_of_such_a_name(self):
         self.write("main.c", "int send(int a) { return a - 3; }\nint main() { return send(3); }")

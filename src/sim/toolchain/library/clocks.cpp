@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time is virtual. Every run starts on the same day, because results would differ otherwise.
+#include <poll.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <txsync_backend/runtime.h>
 #include <unistd.h>
@@ -91,6 +93,30 @@ unsigned txsync_sim_sleep(unsigned seconds) {
   return 0;
 }
 
+// Waits for files that name none are sleeps.
+int txsync_sim_pselect(int, fd_set* read, fd_set* write, fd_set* other, const timespec* duration, const sigset_t*) {
+  outside("select");
+  if (read || write || other) txsync_sim_unsupported("select");
+  reads_object(duration);
+  txsync_sim_sleep_ns(duration ? joined(*duration) : ~std::uint64_t{0});
+  return 0;
+}
+int txsync_sim_select(int files, fd_set* read, fd_set* write, fd_set* other, timeval* duration) {
+  if (!duration) return txsync_sim_pselect(files, read, write, other, nullptr, nullptr);
+  reads_object(duration);
+  const timespec time{duration->tv_sec, duration->tv_usec * 1000};
+  return txsync_sim_pselect(files, read, write, other, &time, nullptr);
+}
+int txsync_sim_poll(pollfd* files, nfds_t count, int milliseconds) {
+  outside("poll");
+  if (count == 0 && milliseconds >= 0) {
+    txsync_sim_sleep_ns(static_cast<std::uint64_t>(milliseconds) * 1000000);
+    return 0;
+  }
+  writes(files, count * sizeof *files);
+  return poll(files, count, milliseconds);
+}
+
 tm* txsync_sim_localtime_r(const time_t* time, tm* to) {
   step();
   reads_object(time);
@@ -115,6 +141,35 @@ std::size_t txsync_sim_strftime(char* to, std::size_t size, const char* format, 
   reads_object(time);
   writes(to, size);
   return std::strftime(to, size, format, time);
+}
+
+char* txsync_sim_asctime_r(const tm* time, char* to) {
+  constexpr std::size_t length = 26;
+  step();
+  reads_object(time);
+  writes(to, length);
+  return asctime_r(time, to);
+}
+char* txsync_sim_ctime_r(const time_t* time, char* to) {
+  tm parts{};
+  gmtime_r(time, &parts);
+  reads_object(time);
+  return txsync_sim_asctime_r(&parts, to);
+}
+char* txsync_sim_asctime(const tm* time) {
+  static char result[64];
+  return txsync_sim_asctime_r(time, result);
+}
+char* txsync_sim_ctime(const time_t* time) {
+  static char result[64];
+  return txsync_sim_ctime_r(time, result);
+}
+char* txsync_sim_strptime(const char* text, const char* format, tm* to) {
+  step();
+  reads_string(text);
+  reads_string(format);
+  writes_object(to);
+  return strptime(text, format, to);
 }
 
 // std::chrono::steady_clock::now() and system_clock::now(): they return a count of nanoseconds in a register.

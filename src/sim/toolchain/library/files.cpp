@@ -2,6 +2,7 @@
 // Files with buffers of the program. The calls go to the real system, outside of attempts.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@ namespace {
 void reads_vectors(const iovec* parts, int count) {
   reads(parts, sizeof *parts * static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) reads(parts[i].iov_base, parts[i].iov_len);
+}
+void writes_vectors(const iovec* parts, int count) {
+  reads(parts, sizeof *parts * static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) writes(parts[i].iov_base, parts[i].iov_len);
 }
 
 }  // namespace
@@ -49,14 +54,37 @@ ssize_t txsync_sim_pwrite64(int file, const void* from, std::size_t bytes, off_t
 }
 ssize_t txsync_sim_readv(int file, const iovec* parts, int count) {
   outside("readv");
-  reads(parts, sizeof *parts * static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) writes(parts[i].iov_base, parts[i].iov_len);
+  writes_vectors(parts, count);
   return readv(file, parts, count);
 }
 ssize_t txsync_sim_writev(int file, const iovec* parts, int count) {
   outside("writev");
   reads_vectors(parts, count);
   return writev(file, parts, count);
+}
+ssize_t txsync_sim_preadv(int file, const iovec* parts, int count, off_t at) {
+  outside("preadv");
+  writes_vectors(parts, count);
+  return preadv(file, parts, count, at);
+}
+ssize_t txsync_sim_preadv64(int file, const iovec* parts, int count, off_t at) {
+  return txsync_sim_preadv(file, parts, count, at);
+}
+ssize_t txsync_sim_pwritev(int file, const iovec* parts, int count, off_t at) {
+  outside("pwritev");
+  reads_vectors(parts, count);
+  return pwritev(file, parts, count, at);
+}
+ssize_t txsync_sim_pwritev64(int file, const iovec* parts, int count, off_t at) {
+  return txsync_sim_pwritev(file, parts, count, at);
+}
+ssize_t txsync_sim_sendfile(int to, int from, off_t* at, std::size_t bytes) {
+  outside("sendfile");
+  writes_object(at);
+  return sendfile(to, from, at, bytes);
+}
+ssize_t txsync_sim_sendfile64(int to, int from, off_t* at, std::size_t bytes) {
+  return txsync_sim_sendfile(to, from, at, bytes);
 }
 
 int txsync_sim_stat(const char* path, struct stat* to) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX regular expressions. libc's own state of an expression is no memory of the program.
+// POSIX regular expressions, names of files, sets of characters. libc's own state of them is no memory of the program.
+#include <fnmatch.h>
+#include <iconv.h>
 #include <regex.h>
 
 #include "touch.hpp"
@@ -39,6 +41,25 @@ void txsync_sim_regfree(regex_t* expression) {
   outside("regfree");
   writes_object(expression);
   regfree(expression);
+}
+
+int txsync_sim_fnmatch(const char* pattern, const char* name, int flags) {
+  step();
+  reads_string(pattern);
+  reads_string(name);
+  return fnmatch(pattern, name, flags);
+}
+
+// The arguments are null at the beginning of a text.
+std::size_t txsync_sim_iconv(iconv_t how, char** from, std::size_t* from_bytes, char** to, std::size_t* to_bytes) {
+  outside("iconv");
+  if (from && *from) reads(*from, *from_bytes);
+  if (to && *to) writes(*to, *to_bytes);
+  writes_object(from);
+  writes_object(from_bytes);
+  writes_object(to);
+  writes_object(to_bytes);
+  return iconv(how, from, from_bytes, to, to_bytes);
 }
 
 }  // extern "C"

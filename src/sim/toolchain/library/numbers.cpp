@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion of strings to numbers, and functions that return results through pointers.
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 #include "touch.hpp"
@@ -50,6 +51,12 @@ float txsync_sim_strtof(const char* text, char** end) {
 }
 long double txsync_sim_strtold(const char* text, char** end) {
   return convert(text, end, [&] { return std::strtold(text, end); });
+}
+std::intmax_t txsync_sim_strtoimax(const char* text, char** end, int base) {
+  return txsync_sim_strtol(text, end, base);
+}
+std::uintmax_t txsync_sim_strtoumax(const char* text, char** end, int base) {
+  return txsync_sim_strtoul(text, end, base);
 }
 int txsync_sim_atoi(const char* text) { return static_cast<int>(txsync_sim_strtol(text, nullptr, 10)); }
 long txsync_sim_atol(const char* text) { return txsync_sim_strtol(text, nullptr, 10); }

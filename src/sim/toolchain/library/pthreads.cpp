@@ -176,6 +176,26 @@ int pthread_sigmask(int, const sigset_t*, sigset_t* old) {
   return 0;
 }
 
+int pthread_getconcurrency() { return 0; }
+int pthread_setconcurrency(int) { return 0; }
+int pthread_getcpuclockid(pthread_t, clockid_t* clock) {
+  *clock = CLOCK_THREAD_CPUTIME_ID;
+  return 0;
+}
+int sched_getscheduler(pid_t) { return SCHED_OTHER; }
+int sched_getparam(pid_t, sched_param* parameters) {
+  *parameters = {};
+  return 0;
+}
+int sched_setscheduler(pid_t, int policy, const sched_param*) {
+  if (policy == SCHED_OTHER) return 0;
+  errno = EPERM;
+  return -1;
+}
+int sched_setparam(pid_t, const sched_param* parameters) {
+  return sched_setscheduler(0, parameters->sched_priority == 0 ? SCHED_OTHER : SCHED_FIFO, parameters);
+}
+
 int thrd_create(thrd_t* thread, thrd_start_t entry, void* argument) {
   auto* start = static_cast<c11_start*>(std::malloc(sizeof(c11_start)));
   if (!start) return thrd_nomem;
@@ -195,5 +215,10 @@ int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(dura
 thrd_t thrd_current() { return pthread_self(); }
 int txsync_sim_thrd_equal(thrd_t a, thrd_t b) { return a == b; }
 void call_once(once_flag* flag, void (*function)()) { pthread_once(reinterpret_cast<pthread_once_t*>(flag), function); }
+
+int tss_create(tss_t* key, tss_dtor_t end) { return pthread_key_create(key, end) == 0 ? thrd_success : thrd_error; }
+void* tss_get(tss_t key) { return pthread_getspecific(key); }
+int tss_set(tss_t key, void* value) { return pthread_setspecific(key, value) == 0 ? thrd_success : thrd_error; }
+void tss_delete(tss_t key) { pthread_key_delete(key); }
 
 }  // extern "C"

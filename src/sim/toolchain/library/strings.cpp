@@ -180,4 +180,39 @@ char* txsync_sim_strsep(char** place, const char* set) {
   return strsep(place, set);
 }
 
+// Of <libgen.h>, which makes basename a macro; and what <string.h> gives another name.
+char* __xpg_basename(char* path) noexcept;
+char* dirname(char* path) noexcept;
+int __xpg_strerror_r(int error, char* to, std::size_t size) noexcept;
+
+// The texts of errors: GNU's function returns where the text is, POSIX's a status.
+char* txsync_sim_strerror_r(int error, char* to, std::size_t size) {
+  step();
+  writes(to, size);
+  return strerror_r(error, to, size);
+}
+int txsync_sim___xpg_strerror_r(int error, char* to, std::size_t size) {
+  step();
+  writes(to, size);
+  return __xpg_strerror_r(error, to, size);
+}
+
+// Parts of paths.
+char* txsync_sim_basename(const char* path) {
+  step();
+  reads_string(path);
+  const char* const slash = std::strrchr(path, '/');
+  return const_cast<char*>(slash ? slash + 1 : path);
+}
+char* txsync_sim___xpg_basename(char* path) {
+  step();
+  if (path) writes(path, reads_string(path) + 1);
+  return __xpg_basename(path);
+}
+char* txsync_sim_dirname(char* path) {
+  step();
+  if (path) writes(path, reads_string(path) + 1);
+  return dirname(path);
+}
+
 }  // extern "C"

@@ -49,6 +49,14 @@ long txsync_sim_sysconf(int name) {
   if (name == _SC_PAGESIZE) return txsync_sim_getpagesize();
   return sysconf(name);
 }
+pid_t txsync_sim_gettid() { return static_cast<pid_t>(txsync_sim_thread_id()) + 1; }
+// All memory stays where it is. The heap is the runtime's.
+int txsync_sim_mlock(const void*, std::size_t) { return 0; }
+int txsync_sim_munlock(const void*, std::size_t) { return 0; }
+int txsync_sim_mlockall(int) { return 0; }
+int txsync_sim_munlockall() { return 0; }
+int txsync_sim_mallopt(int, int) { return 1; }
+
 int txsync_sim_sched_getaffinity(pid_t, std::size_t size, cpu_set_t* to) {
   step();
   writes(to, size);
@@ -146,7 +154,7 @@ extern "C" long txsync_sim_syscall(long number, ...) {
       result = futex(arguments);
       break;
     case SYS_gettid:
-      result = static_cast<long>(txsync_sim_thread_id()) + 1;
+      result = txsync_sim_gettid();
       break;
     case SYS_sched_yield:
       result = txsync_sim_sched_yield();

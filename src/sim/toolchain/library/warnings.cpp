@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // warn() and its kin: the program's name, a text, and what errno means. err() and its kin end the program after that.
+// The system's log is not written; with LOG_PERROR, the text goes to the standard error.
+#include <syslog.h>
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -16,6 +19,8 @@ int txsync_sim_vfprintf(FILE* file, const char* format, va_list arguments);
 }  // extern "C"
 
 namespace {
+
+bool logs_to_errors = false;
 
 void say(const char* format, va_list arguments, const char* error) {
   std::fprintf(stderr, "%s: ", program_invocation_short_name);
@@ -60,6 +65,20 @@ void txsync_sim_warnx(const char* format, ...) { TXSYNC_SIM_VARIADIC(txsync_sim_
 }
 [[noreturn]] void txsync_sim_errx(int status, const char* format, ...) {
   TXSYNC_SIM_VARIADIC(txsync_sim_verrx(status, format, arguments));
+}
+
+void txsync_sim_openlog(const char*, int how, int) {
+  outside("openlog");
+  logs_to_errors = (how & LOG_PERROR) != 0;
+}
+void txsync_sim_closelog() { logs_to_errors = false; }
+int txsync_sim_setlogmask(int) { return LOG_UPTO(LOG_DEBUG); }
+void txsync_sim_vsyslog(int, const char* format, va_list arguments) {
+  outside("syslog");
+  if (logs_to_errors) say(format, arguments, nullptr);
+}
+void txsync_sim_syslog(int level, const char* format, ...) {
+  TXSYNC_SIM_VARIADIC(txsync_sim_vsyslog(level, format, arguments));
 }
 
 #undef TXSYNC_SIM_VARIADIC
