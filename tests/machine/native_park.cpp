@@ -175,11 +175,20 @@ TEST(NativeReleases, NoneSlipsPastAWaiterThatHasSettled) {
   machine::thread releaser;
   ASSERT_TRUE(releaser.start(release_again_and_again, &both));
   int slipped = 0;
-  for (int round = 0; round < 40'000; ++round) {
+  // A round takes some time slices where other programs want the processors, so the time is limited, too.
+  const std::uint64_t start = machine::clock_ns();
+  constexpr std::uint64_t max_ns = 5'000'000'000;
+  constexpr std::uint64_t max_round_ns = 60'000'000'000;
+  for (int round = 0; round < 40'000 && machine::clock_ns() - start < max_ns; ++round) {
+    const std::uint64_t begun = machine::clock_ns();
     both.word.fetch_add(waiter);
     machine::membarrier_releases();
     const std::uint64_t seen = both.word.load();
-    while (!both.refused) machine::yield();
+    while (!both.refused && machine::clock_ns() - begun < max_round_ns) machine::yield();
+    if (!both.refused) {
+      ADD_FAILURE() << "round " << round << ": the releaser did not see the waiter; the word is " << both.word.load();
+      break;
+    }
     const bool held = (seen & 1) != 0;
     const auto since = static_cast<std::uint16_t>(lockings(both.word.load()) - lockings(seen));
     if (since > (held ? 0 : 1)) ++slipped;
