@@ -23,6 +23,8 @@ OUTPUT = """
 [  SKIPPED ] fork.case
 8/9 Test: locks.A.B/0
 [  SKIPPED ] A.B/0 (0 ms)
+9/9 Test: tm_blocks.1
+[  SKIPPED ] A.Not/x (0 ms)
 """
 DOCUMENT = {"testsuites": [{"name": "A", "testsuite": [{"name": "Runs", "result": "COMPLETED"},
                                                        {"name": "Not/x", "result": "SKIPPED"}]}]}
