@@ -148,7 +148,7 @@ char* txsync_sim_asctime_r(const tm* time, char* to) {
   step();
   reads_object(time);
   writes(to, length);
-  return asctime_r(time, to);
+  return asctime_r(time, to);  // NOLINT(bugprone-unsafe-functions): the program has asked for it
 }
 char* txsync_sim_ctime_r(const time_t* time, char* to) {
   tm parts{};
