@@ -53,10 +53,10 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
   const atomic_access how = std::exchange(next_access_is, {});
   if (state.follows_program && !is_step_of_program(thread, what.from, what.bytes, write, code, how.is_atomic)) {
     pass_without_step();
+  } else if (state.follows_program && is_library_code(code) && asks_for_lock(thread)) {
+    explored_step_at(thread, asked_word(thread), !asks_for_reading(thread));
   } else {
-    const bool asks = state.follows_program && is_library_code(code) && asks_for_lock(thread);
-    asks ? explored_step_at(thread, asked_word(thread), !asks_for_reading(thread))
-         : explored_step_at(thread, what, write);
+    explored_step_at(thread, what, write);
   }
   if (state.follows_program) find_faults(thread, what.from, what.bytes, write, code, how);
 }

@@ -17,8 +17,8 @@ struct knowledge {
   int covered = 0;      // bytes of the hook whose access has come; the rest of the same object may follow
   memory_operand last;  // that access
   register_set frame;   // registers that hold an address in the function's own frame, or of a constant
-  register_set other =
-      0;  // registers that hold an address of what another object defines: what has no hook is constant
+  // Registers that hold an address of another object's data. What is read there without a hook is constant.
+  register_set other = 0;
 
   bool operator==(const knowledge&) const = default;
 };

@@ -15,18 +15,12 @@ using namespace txsync::sim::library;
 
 namespace {
 
-constexpr std::uint64_t second = 1000000000;
-
 bool is_calendar(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE; }
 
 std::uint64_t now(clockid_t clock) { return txsync_sim_clock_ns() + (is_calendar(clock) ? start_of_time : 0); }
 
 timespec split(std::uint64_t nanoseconds) {
   return {static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
-}
-std::uint64_t joined(const timespec& time) {
-  return time.tv_sec < 0 ? 0
-                         : static_cast<std::uint64_t>(time.tv_sec) * second + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace
@@ -71,13 +65,13 @@ clock_t txsync_sim_clock(void) { return static_cast<clock_t>(txsync_sim_clock_ns
 int txsync_sim_nanosleep(const timespec* duration, timespec*) {
   outside("nanosleep");
   reads_object(duration);
-  txsync_sim_sleep_ns(joined(*duration));
+  txsync_sim_sleep_ns(in_ns(*duration));
   return 0;
 }
 int txsync_sim_clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec*) {
   outside("clock_nanosleep");
   reads_object(time);
-  std::uint64_t duration = joined(*time);
+  std::uint64_t duration = in_ns(*time);
   if (flags & TIMER_ABSTIME) duration = duration > now(clock) ? duration - now(clock) : 0;
   txsync_sim_sleep_ns(duration);
   return 0;
@@ -98,7 +92,7 @@ int txsync_sim_pselect(int, fd_set* read, fd_set* write, fd_set* other, const ti
   outside("select");
   if (read || write || other) txsync_sim_unsupported("select");
   reads_object(duration);
-  txsync_sim_sleep_ns(duration ? joined(*duration) : ~std::uint64_t{0});
+  txsync_sim_sleep_ns(duration ? in_ns(*duration) : ~std::uint64_t{0});
   return 0;
 }
 int txsync_sim_select(int files, fd_set* read, fd_set* write, fd_set* other, timeval* duration) {
@@ -152,8 +146,8 @@ char* txsync_sim_asctime_r(const tm* time, char* to) {
 }
 char* txsync_sim_ctime_r(const time_t* time, char* to) {
   tm parts{};
-  gmtime_r(time, &parts);
   reads_object(time);
+  gmtime_r(time, &parts);
   return txsync_sim_asctime_r(&parts, to);
 }
 char* txsync_sim_asctime(const tm* time) {

@@ -59,8 +59,7 @@ int txsync_sim_sigtimedwait(const sigset_t* set, siginfo_t* to, const timespec* 
   if (!duration) return txsync_sim_sigwaitinfo(set, to);
   outside("sigtimedwait");
   reads_object(duration);
-  txsync_sim_sleep_ns(static_cast<std::uint64_t>(duration->tv_sec) * 1000000000 +
-                      static_cast<std::uint64_t>(duration->tv_nsec));
+  txsync_sim_sleep_ns(in_ns(*duration));
   errno = EAGAIN;
   return -1;
 }

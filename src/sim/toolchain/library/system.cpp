@@ -105,8 +105,7 @@ long wait_on(const void* word, std::uint32_t expected, const timespec* timeout, 
   std::uint64_t deadline = ~std::uint64_t{0};
   if (timeout) {
     reads_object(timeout);
-    const std::uint64_t time =
-        static_cast<std::uint64_t>(timeout->tv_sec) * 1000000000 + static_cast<std::uint64_t>(timeout->tv_nsec);
+    const std::uint64_t time = in_ns(*timeout);
     if (!absolute) {
       deadline = txsync_sim_clock_ns() + time;
     } else {

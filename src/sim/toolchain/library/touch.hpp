@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include <txsync_backend/runtime.h>
 
@@ -44,6 +45,13 @@ void reads_object(const T* object) {
 
 // The time at which every run starts, in ns since 1970.
 inline constexpr std::uint64_t start_of_time = TXSYNC_SIM_START_OF_TIME_NS;
+
+inline constexpr std::uint64_t second = 1000000000;  // ns
+// A negative time is none.
+inline std::uint64_t in_ns(const timespec& time) {
+  return time.tv_sec < 0 ? 0
+                         : static_cast<std::uint64_t>(time.tv_sec) * second + static_cast<std::uint64_t>(time.tv_nsec);
+}
 
 // For what cannot be undone: ends the attempt.
 inline void outside(const char* name) { txsync_sim_system_call(name); }
