@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace txsync::TXSYNC_INLINE_BACKEND::launch {
 
 struct elf_closer {
   void operator()(Elf* elf) const noexcept { elf_end(elf); }
@@ -15,4 +15,4 @@ struct elf_closer {
 /// The owner of an ELF file that libelf has opened.
 using elf_handle = std::unique_ptr<Elf, elf_closer>;
 
-}  // namespace txsync::inline TXSYNC_BACKEND::launch
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::launch

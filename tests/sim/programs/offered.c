@@ -64,8 +64,28 @@ static void* waits_for_a_signal(void* none) {
   return none;
 }
 
-static int works_with_signals(void) {
+static void* polls_no_file(void* none) {
+  poll(NULL, 0, -1);
+  puts("a file has come");
+  return none;
+}
+static void* polls_no_file_by_ppoll(void* none) {
+  ppoll(NULL, 0, NULL, NULL);
+  puts("a file has come");
+  return none;
+}
+static void* selects_no_file(void* none) {
+  select(0, NULL, NULL, NULL, NULL);
+  puts("a file has come");
+  return none;
+}
+
+static int starts(void* (*what)(void*)) {
   pthread_t waiter;
+  return pthread_create(&waiter, NULL, what, NULL) == 0 && pthread_detach(waiter) == 0;
+}
+
+static int works_with_signals(void) {
   const struct itimerval each = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
   const struct timespec moment = {.tv_nsec = 1000};
   sigset_t set;
@@ -73,7 +93,7 @@ static int works_with_signals(void) {
     return 0;
   sigaddset(&set, SIGTERM);
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || sigtimedwait(&set, NULL, &moment) != -1 || errno != EAGAIN) return 0;
-  return pthread_create(&waiter, NULL, waits_for_a_signal, NULL) == 0 && pthread_detach(waiter) == 0;
+  return starts(waits_for_a_signal);
 }
 
 static int knows_no_host(void) {
@@ -107,6 +127,7 @@ static int waits_without_files(void) {
   struct timeval time = {.tv_usec = 5000};
   const struct timespec before = {0};
   struct timespec a = before, b = before;
+  if (!starts(polls_no_file) || !starts(polls_no_file_by_ppoll) || !starts(selects_no_file)) return 0;
   clock_gettime(CLOCK_MONOTONIC, &a);
   if (select(0, NULL, NULL, NULL, &time) != 0 || poll(NULL, 0, 5) != 0) return 0;
   clock_gettime(CLOCK_MONOTONIC, &b);

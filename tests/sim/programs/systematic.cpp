@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts with few executions, which can be counted. The first word says which part runs. schedules.py has what the parts
+// Parts with few executions, which can be counted. The first word says which part runs. explored_programs.py has what the parts
 // of reads and writes do.
 #include <semaphore.h>
 

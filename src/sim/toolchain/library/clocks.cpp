@@ -91,8 +91,9 @@ unsigned txsync_sim_sleep(unsigned seconds) {
 int txsync_sim_pselect(int, fd_set* read, fd_set* write, fd_set* other, const timespec* duration, const sigset_t*) {
   outside("select");
   if (read || write || other) txsync_sim_unsupported("select");
+  if (!duration) wait_for_ever();
   reads_object(duration);
-  txsync_sim_sleep_ns(duration ? in_ns(*duration) : ~std::uint64_t{0});
+  txsync_sim_sleep_ns(in_ns(*duration));
   return 0;
 }
 int txsync_sim_select(int files, fd_set* read, fd_set* write, fd_set* other, timeval* duration) {
@@ -101,14 +102,21 @@ int txsync_sim_select(int files, fd_set* read, fd_set* write, fd_set* other, tim
   const timespec time{duration->tv_sec, duration->tv_usec * 1000};
   return txsync_sim_pselect(files, read, write, other, &time, nullptr);
 }
-int txsync_sim_poll(pollfd* files, nfds_t count, int milliseconds) {
+int txsync_sim_ppoll(pollfd* files, nfds_t count, const timespec* duration, const sigset_t* signals) {
   outside("poll");
-  if (count == 0 && milliseconds >= 0) {
-    txsync_sim_sleep_ns(static_cast<std::uint64_t>(milliseconds) * 1000000);
+  if (count == 0 && !duration) wait_for_ever();
+  reads_object(duration);
+  if (count == 0) {
+    txsync_sim_sleep_ns(in_ns(*duration));
     return 0;
   }
   writes(files, count * sizeof *files);
-  return poll(files, count, milliseconds);
+  return ppoll(files, count, duration, signals);
+}
+int txsync_sim_poll(pollfd* files, nfds_t count, int milliseconds) {
+  if (milliseconds < 0) return txsync_sim_ppoll(files, count, nullptr, nullptr);
+  const timespec time = split(static_cast<std::uint64_t>(milliseconds) * 1000000);
+  return txsync_sim_ppoll(files, count, &time, nullptr);
 }
 
 tm* txsync_sim_localtime_r(const time_t* time, tm* to) {

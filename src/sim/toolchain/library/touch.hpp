@@ -55,5 +55,10 @@ inline std::uint64_t in_ns(const timespec& time) {
 
 // For what cannot be undone: ends the attempt.
 inline void outside(const char* name) { txsync_sim_system_call(name); }
+// For what never comes: other threads go on, and if none can, that is a deadlock.
+[[noreturn]] inline void wait_for_ever() {
+  static const std::uint32_t never = 0;
+  while (true) txsync_sim_park(&never, 0, ~std::uint64_t{0});
+}
 
 }  // namespace txsync::sim::library
