@@ -187,8 +187,24 @@ constexpr const char* name_of(cause why) noexcept {
   return names[static_cast<unsigned>(why)];
 }
 
-/// What a thread does in a step. From `aborts` on: its attempt ends, for the cause that is added to it.
-enum class step_kind : std::uint8_t { reads, writes, buffers, drains, begins, commits, sleeps, wakes, aborts };
+/// What a thread does in a step. From `aborts` on: its attempt ends, for the cause that is added to it. `asks` to
+/// `gives_up` are calls of pthread with a lock, at the program's place; `awaits` is one with a condition.
+enum class step_kind : std::uint8_t {
+  reads,
+  writes,
+  buffers,
+  drains,
+  begins,
+  commits,
+  sleeps,
+  wakes,
+  asks,
+  takes,
+  takes_shared,
+  gives_up,
+  awaits,
+  aborts
+};
 inline constexpr unsigned step_kinds = static_cast<unsigned>(step_kind::aborts) + causes;
 
 constexpr step_kind aborts_for(cause why) noexcept {
@@ -197,7 +213,8 @@ constexpr step_kind aborts_for(cause why) noexcept {
 
 /// "reads", or the cause of an abort.
 constexpr const char* name_of(step_kind what) noexcept {
-  constexpr const char* names[] = {"reads", "writes", "buffers", "drains", "begins", "commits", "sleeps", "wakes"};
+  constexpr const char* names[] = {"reads", "writes", "buffers", "drains",       "begins",   "commits", "sleeps",
+                                   "wakes", "asks",   "takes",   "takes-shared", "gives-up", "awaits"};
   if (what < step_kind::aborts) return names[static_cast<unsigned>(what)];
   return name_of(static_cast<cause>(static_cast<unsigned>(what) - static_cast<unsigned>(step_kind::aborts)));
 }

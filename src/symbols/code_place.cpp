@@ -36,17 +36,26 @@ std::string data_name(const module_symbols& symbols, std::uint64_t address) {
   if (object.name.empty()) return "";
   // For a static object in a template's function, which the place already names: only its own name.
   if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);
+  static constexpr std::string_view unnamed = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = object.name.find(unnamed, at)) != std::string::npos;)
+    object.name.erase(at, unnamed.size());
   return object.offset == 0 ? object.name : fmt::format("{}+{}", object.name, object.offset);
 }
 
-std::string place_name(const module_symbols& symbols, std::uint64_t code) {
-  if (code == 0) return "";
+code_place place_of(const module_symbols& symbols, std::uint64_t code) {
+  if (code == 0) return {};
   const std::vector<function_at> functions = symbols.around(code);
-  if (functions.empty()) return base::hexadecimal(code);
+  if (functions.empty()) return {base::hexadecimal(code), "", "", 0};
   const auto own = std::find_if(functions.begin(), functions.end(),
                                 [](const function_at& one) { return !is_library_code(one.name); });
-  if (own == functions.begin() || own == functions.end()) return with_line(functions.front());
-  return with_line(*own) + " in " + functions.front().name;
+  const bool is_inlined = own != functions.begin() && own != functions.end();
+  const function_at& meant = is_inlined ? *own : functions.front();
+  return {with_line(meant), is_inlined ? functions.front().name : "", meant.file, meant.line};
+}
+
+std::string place_name(const module_symbols& symbols, std::uint64_t code) {
+  const code_place place = place_of(symbols, code);
+  return place.library.empty() ? place.name : place.name + " in " + place.library;
 }
 
 std::string with_places(const module_symbols& symbols, const std::string& text) {

@@ -10,6 +10,17 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 
+/// A place in the source.
+struct code_place {
+  std::string name;     ///< "function (file:line)"; the address if nothing is known; nothing for 0
+  std::string library;  ///< the function of the C++ library that is inlined there; else empty
+  std::string file;     ///< the compiler's path; empty without debug information
+  unsigned line = 0;    ///< within the file; 0 without
+};
+
+/// Code of the C++ library that is inlined into other code gets that other code's place.
+code_place place_of(const module_symbols& symbols, std::uint64_t code);
+
 /// "function (file:line)". Code of the C++ library that is inlined into other code gets that other code's place, with "
 /// in LIBRARY FUNCTION" after it. The address if nothing is known; nothing for 0.
 std::string place_name(const module_symbols& symbols, std::uint64_t code);
@@ -17,7 +28,7 @@ std::string place_name(const module_symbols& symbols, std::uint64_t code);
 /// The name of a function as the program calls it: the recipe of simulated programs has renamed some.
 std::string name_in_program(std::string_view name);
 
-/// "object" or "object+8"; empty if no object of the image is there.
+/// "object" or "object+8"; empty if no object of the image is there. Unnamed namespaces are left out.
 std::string data_name(const module_symbols& symbols, std::uint64_t address);
 
 /// The runtime's text on a failure, without its own name at the beginning, and with names. "code at 0x..." becomes the

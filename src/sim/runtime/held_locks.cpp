@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "state.hpp"
 #include "systematic.hpp"
+#include "traces.hpp"
 
 namespace txsync::sim {
 
@@ -70,6 +71,10 @@ bool give_up(const void* lock, const thread_record& thread) noexcept {
   return false;
 }
 
+void trace_call(const thread_record& thread, step_kind what, const void* object) noexcept {
+  if (state.traces) trace(thread, thread.library_call, what, reinterpret_cast<std::uintptr_t>(object));
+}
+
 }  // namespace
 
 bool can_go_on(const thread_record& thread) noexcept {
@@ -127,6 +132,7 @@ void txsync_sim_lock_asked(const void* lock, unsigned how) {
   if (thread == nullptr) return;
   thread->asked_lock = lock;
   thread->asked_how = how;
+  if ((how & after_wake_up) == 0) trace_call(*thread, step_kind::asks, lock);
 }
 
 void txsync_sim_semaphore_asked(const std::uint32_t* count) {
@@ -167,7 +173,13 @@ void txsync_sim_lock_call_ends(const void* lock, std::size_t bytes, int what) {
   bool is_read = what == try_has_failed || is_shared;
   if (what == given_up) is_read = give_up(lock, *thread);
   touches_in_segment(reinterpret_cast<std::uintptr_t>(lock), bytes, !is_read);
-  if (what == try_has_failed || what == given_up) return;
+  if (what == try_has_failed) return;
+  trace_call(*thread,
+             what == given_up ? step_kind::gives_up
+             : is_shared      ? step_kind::takes_shared
+                              : step_kind::takes,
+             lock);
+  if (what == given_up) return;
   const bool waited = what == taken || what == taken_shared;
   take(lock, *thread, is_shared, waited ? segment_event_kind::takes : segment_event_kind::takes_by_try);
 }
@@ -176,6 +188,7 @@ void txsync_sim_wait_begins(const void* condition, std::size_t condition_bytes, 
   thread_record* const thread = exploring_thread();
   if (thread == nullptr) return;
   touches_in_segment(reinterpret_cast<std::uintptr_t>(condition), condition_bytes, true);
+  trace_call(*thread, step_kind::awaits, condition);
   txsync_sim_lock_call_ends(lock, bytes, given_up);
   thread->calls_lock = true;
 }

@@ -239,6 +239,14 @@ void say_that_schedule_failed(const char* why) noexcept {
   (void)!write(STDERR_FILENO, line.text(), line.size());
 }
 
+/// Otherwise a test that explored nothing looks like one that found nothing.
+void say_that_none_failed() noexcept {
+  if (is_repeated()) return;
+  line_text line;
+  line << "txsync explore: " << own.name << ": " << own.explored << " schedules, no failure\n";
+  (void)!write(STDERR_FILENO, line.text(), line.size());
+}
+
 }  // namespace
 
 int ends_within_schedule(int status) noexcept {
@@ -290,6 +298,7 @@ bool begins_next_schedule() noexcept {
   own.has_run = true;
   // To repeat the seed 0 is to repeat what comes before the others.
   if (own.now == phase::exploring && (own.number >= own.asked.schedules || own.asked.seed == 0)) {
+    say_that_none_failed();
     stop();
     return false;
   }

@@ -120,13 +120,26 @@ class ExploredPrograms(programs.ByCommand):
         steps = self.call(programs.BIN / "txsync", *again).stdout
         self.assertRegex(steps.splitlines()[0], r"^  \(\d+ steps of thread 0, before it starts another\)$")
         self.assertEqual(steps.splitlines()[1], "  thread 0 in std::thread::_M_start_thread")
-        for line in (r"^[ >] thread 0 reads .*::count = 0  .*explored.cpp:\d+", r"^> thread 1     in run$", r"^  thread 1     reads .*::count = 0  ",
-                     r"^[ >] thread [01] .*writes .*::count: 0 -> 1  .*explored.cpp:\d+", r"^[ >] thread [01] .*writes .*::count: 1 -> 1  "):
+        text = r".*explored.cpp:\d+\): const auto add = \[\] { count.store\(count.load\(\) \+ 1\); };$"
+        for line in (r"^> thread 1     begins$", r"^  thread 1     ends$", rf"^[ >] thread 0 reads .*::count = 0{text}", rf"^[ >] thread 1     reads .*::count = 0{text}",
+                     rf"^[ >] thread [01] .*writes .*::count: 0 -> 1{text}", rf"^[ >] thread [01] .*writes .*::count: 1 -> 1{text}"):
             self.assertRegex(steps, re.compile(line, re.MULTILINE))
         self.assertNotIn("std_threads.cpp", steps.split("\n\n", maxsplit=1)[0])
         everything = self.call(programs.BIN / "txsync", *again[:2], "--all", *again[2:]).stdout
         self.assertIn("std_threads.cpp", everything.split("\n\n", maxsplit=1)[0])
         self.assertEqual(steps.splitlines()[-1], everything.splitlines()[-1])
+
+    def test_a_replay_names_locks_and_who_is_woken(self):
+        told = self.explore("--order", "random", "--", "./program", "lost-wake-up", status=1)
+        key = shlex.split(told.splitlines()[-1])[2]
+        steps = self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "lost-wake-up").stdout
+        for line in (r"^[ >] thread 0 takes the lock .*first  .*\(explored.cpp:\d+\): std::unique_lock lock\(first\);$",
+                     r"^[ >] thread 0 waits for the condition .*changed, gives up the lock .*first  .*: .*changed.wait\(lock\);$",
+                     r"^[ >] thread 0 sleeps in std::condition_variable::wait$"):
+            self.assertRegex(steps, re.compile(line, re.MULTILINE))
+        os.utime(self.at / "program", (0, 0))  # as if the source had changed since
+        self.assertNotIn("unique_lock lock(first)", self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "lost-wake-up").stdout)
+        os.utime(self.at / "program")
 
     def test_finds_what_only_store_buffers_show(self):
         self.assertIn(" nothing\n", self.explore("--schedules", "100", "--", "./program", "missing-fence", status=0))
