@@ -31,11 +31,14 @@ class replay_verb final : public verb {
     text_option(app, "--steps", steps_, "N",
                 "Maximum steps of a program's schedule; a longer one is a livelock (default: 20 times its first run)");
     text_option(app, "--machine", machine_, "MACHINE", "As txsync explore was given it");
-    flag(app, "--all", all_, "Of a program's schedule, also show steps within the library (pthread_mutex_lock, ...)");
+    flag(app, "--all", all_,
+         "Of a program's schedule, show each step: also at memory of one thread, and within the library");
     flag(app, "--gdb", gdb_, "Of a program: run the schedule in gdb, up to the place where it fails");
     footer(app,
            "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"
-           "Successive steps of one thread at one source line are one line. Exit status 1: the schedule failed again.");
+           "A line has a thread's steps in one line of the source, at memory that several threads use. Exit status 1: "
+           "the\n"
+           "schedule failed again.");
   }
 
   bool takes_program() const override { return true; }
