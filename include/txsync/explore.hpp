@@ -13,10 +13,10 @@
 //     });
 //   }
 //
-// Compile the test and its framework with txsync-c++ (docs/simulate.md). The program then runs on the simulated machine,
+// Compile the test and its framework with txsync-c++ (docs/explore.md). The program then runs on the simulated machine,
 // and is started like any other. Compiled in the usual way, explore() runs the body once.
 //
-// Source: the orders are those of `txsync explore`; docs/simulate.md names their papers.
+// Source: the orders are those of `txsync explore`; docs/explore.md names their papers.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND {
 
-/// Which thread goes on. docs/simulate.md says what each order is.
+/// Which thread goes on. docs/explore.md says what each order is.
 enum class explore_order : std::uint8_t {
   in_turn,  ///< each schedule has another one: random, priorities, delay_bounded, partial_order, uniform_walk
   random,

@@ -2,6 +2,7 @@
 #include "cli/explore_table.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "base/print.hpp"
 
@@ -9,7 +10,16 @@ namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 namespace {
 
 constexpr std::size_t test_width = 38;
+constexpr std::string_view next_line = "\n    ";
 
+/// A line for what is wrong, and one for each thread.
+std::string in_lines(std::string complaint) {
+  for (const std::string_view part : {"; waiting: thread ", "; thread ", " (simulated thread "}) {
+    for (std::size_t at = 0; (at = complaint.find(part, at)) != std::string::npos;)
+      complaint.replace(at, part.find(' ') + 1, next_line);
+  }
+  return complaint;
+}
 }  // namespace
 
 void print_heading(std::FILE* out) {
@@ -21,10 +31,11 @@ void print_result(std::FILE* out, const simulate::exploration_result& result) {
     base::print(out, "{} {}\n", base::padded(result.subject, test_width), result.error);
     return;
   }
-  std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
+  std::string found = result.failing ? in_lines(result.complaint).append(next_line) + result.again : "nothing";
   if (!result.failing && result.completeness != simulate::exploration_completeness::not_known)
     found += result.completeness == simulate::exploration_completeness::complete ? "; explored completely"
                                                                                  : "; not explored completely";
+  if (!result.failing && !result.partial_because.empty()) found += ": " + result.partial_because;
   base::print(out, "{} {:12} {:>14.0f}  {}{}\n", base::padded(result.subject, test_width), result.schedules,
               static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found);
   std::fflush(out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync explore TEST, or -- PROGRAM: runs one schedule after the other, until one fails.
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 
@@ -104,7 +105,9 @@ class explore_verb final : public verb {
   }
   std::vector<simulate::exploration_test> chosen_tests() const {
     std::vector<simulate::exploration_test> all = simulate::exploration_tests();
-    if (all.empty()) throw bad_input("this build of txsync has no simulated machine");
+    if (std::error_code unknown; !tests_.empty() && std::filesystem::is_regular_file(tests_.front(), unknown))
+      throw bad_input(fmt::format("'{0}' is a file; allowed for a program: txsync explore -- {0}", tests_.front()));
+    if (all.empty()) throw bad_input(simulate::no_tests);
     if (tests_.empty()) return all;
     words names;
     for (const simulate::exploration_test& one : all) names.push_back(one.name);
@@ -142,6 +145,9 @@ class explore_verb final : public verb {
       if (plan.kinds.front().races && result.races_unseen != 0)
         base::print(stderr, "txsync explore: in {} schedules, races were looked for only until there was {}\n",
                     result.races_unseen, "an attempt, a 129th thread, or no memory for more accesses");
+      if (result.has_own_explorations)
+        base::print(stderr, "txsync explore: {} explores parts of itself by txsync::explore(), here once each; {}{}\n",
+                    result.subject, "start it without txsync explore: ", base::command_line(with.program));
       if (!result.right) return failed;
       if (!with.document.interrupted) return ok;
       const std::string where = symbols::with_places(symbols::module_symbols(what.path), result.ended_in);

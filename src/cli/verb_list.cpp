@@ -111,7 +111,7 @@ constexpr kind kinds[] = {
     {"presets", measure::preset_items, print_presets, "none"},
     {"algorithms", measure::algorithm_items, print_policies, "none"},
     {"experiments", simulate::experiment_items, print_experiments, "none"},
-    {"tests", simulate::test_items, print_tests, "none; this build of txsync has no simulated machine"},
+    {"tests", simulate::test_items, print_tests, "none; ./dev build builds them"},
 };
 
 words kind_names() {

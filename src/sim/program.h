@@ -80,11 +80,12 @@ void txsync_sim_join_asked_at(const void* argument);
 // reads or writes the whole lock. `what` is the result:
 //   0 a try has failed          1 taken for reading          2 taken
 //   3 given up                  4 taken by a try, or before a deadline           5 the same for reading
-// touched: the call may sleep. wait: at a condition, the lock is given up.
+// touched: the call may sleep. wait: at a condition, the lock is given up. notifies: one waiter of a condition, or all.
 void txsync_sim_lock_touched(const void* lock, size_t bytes);
 void txsync_sim_lock_call_begins(void);
 void txsync_sim_lock_call_ends(const void* lock, size_t bytes, int what);
 void txsync_sim_wait_begins(const void* condition, size_t condition_bytes, const void* lock, size_t bytes);
+void txsync_sim_notifies(const void* condition, int all);
 
 // ---- The end of the program, from any thread. atexit functions run on that thread. quick: none of them runs. abort:
 // the simulation ends with its report and the simulated stack.

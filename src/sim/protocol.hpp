@@ -129,6 +129,7 @@ inline constexpr char steps[] = "steps";                ///< all; in exploring o
 inline constexpr char races_unseen[] = "races_unseen";  ///< 1: at some time, races were no longer looked for
 inline constexpr char redundant[] = "redundant";        ///< 1: in the order systematic, the run would repeat another
 inline constexpr char unexplorable[] = "unexplorable";  ///< 1: the failure is that order's, and not the program's
+inline constexpr char own_explorations[] = "own_explorations";  ///< txsync::explore() has run its body once
 inline constexpr char end_hash[] = "end_hash";
 inline constexpr char attempts_begun[] = "attempts.begun";
 inline constexpr char attempts_committed[] = "attempts.committed";
@@ -188,7 +189,8 @@ constexpr const char* name_of(cause why) noexcept {
 }
 
 /// What a thread does in a step. From `aborts` on: its attempt ends, for the cause that is added to it. `asks` to
-/// `gives_up` are calls of pthread with a lock, at the program's place; `awaits` is one with a condition.
+/// `gives_up` are calls of pthread with a lock, at the program's place; `awaits` to `notifies_all` with a condition.
+/// `frees`: a block of the heap, in the program's own code.
 enum class step_kind : std::uint8_t {
   reads,
   writes,
@@ -203,6 +205,9 @@ enum class step_kind : std::uint8_t {
   takes_shared,
   gives_up,
   awaits,
+  notifies,
+  notifies_all,
+  frees,
   aborts
 };
 inline constexpr unsigned step_kinds = static_cast<unsigned>(step_kind::aborts) + causes;
@@ -213,8 +218,9 @@ constexpr step_kind aborts_for(cause why) noexcept {
 
 /// "reads", or the cause of an abort.
 constexpr const char* name_of(step_kind what) noexcept {
-  constexpr const char* names[] = {"reads", "writes", "buffers", "drains",       "begins",   "commits", "sleeps",
-                                   "wakes", "asks",   "takes",   "takes-shared", "gives-up", "awaits"};
+  constexpr const char* names[] = {"reads",  "writes",   "buffers",      "drains", "begins",       "commits",
+                                   "sleeps", "wakes",    "asks",         "takes",  "takes-shared", "gives-up",
+                                   "awaits", "notifies", "notifies-all", "frees"};
   if (what < step_kind::aborts) return names[static_cast<unsigned>(what)];
   return name_of(static_cast<cause>(static_cast<unsigned>(what) - static_cast<unsigned>(step_kind::aborts)));
 }

@@ -182,7 +182,7 @@ void check_test(const schedule_key& key) {
     if (one.name == key.test) return;
     names.push_back(one.name);
   }
-  if (names.empty()) throw bad_input("this build of txsync has no simulated machine");
+  if (names.empty()) throw bad_input(no_tests);
   throw bad_input(unknown_test(key.test, names));
 }
 

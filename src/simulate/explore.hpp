@@ -49,6 +49,10 @@ struct exploration_test {
   bool has_to_fail(const schedule_kind& how) const;
 };
 
+/// What is wrong where there are no such tests.
+inline constexpr char no_tests[] =
+    "this build has none of txsync's own tests (./dev build builds them); allowed: a program after --";
+
 /// The tests of the image; none if this txsync has no simulated machine.
 std::vector<exploration_test> exploration_tests();
 
@@ -90,12 +94,14 @@ struct exploration_result {
   bool right = true;           ///< the result is the expected one
   std::string complaint = {};  ///< if it is failing
   schedule_key key;
-  std::string again = {};          ///< the command that repeats the schedule that failed
-  std::string error = {};          ///< why it could not be explored; then the rest has no meaning
-  std::string ended_in = {};       ///< where a schedule was when a signal ended the exploration
-  std::uint64_t races_unseen = 0;  ///< schedules in which, at some time, races were no longer looked for
+  std::string again = {};             ///< the command that repeats the schedule that failed
+  std::string error = {};             ///< why it could not be explored; then the rest has no meaning
+  std::string ended_in = {};          ///< where a schedule was when a signal ended the exploration
+  std::uint64_t races_unseen = 0;     ///< schedules in which, at some time, races were no longer looked for
+  bool has_own_explorations = false;  ///< the program calls txsync::explore()
   exploration_completeness completeness = exploration_completeness::not_known;
-  std::uint64_t redundant = 0;  ///< runs in the order systematic that ended early, and are no schedules
+  std::string partial_because = {};  ///< if it is partial
+  std::uint64_t redundant = 0;       ///< runs in the order systematic that ended early, and are no schedules
 };
 
 /// Runs `schedules` schedules of a built-in test, from the key's on, until one fails.

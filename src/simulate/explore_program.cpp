@@ -189,6 +189,7 @@ class schedules_at_once {
   std::uint64_t failing() const { return until_; }
   const std::string& complaint() const { return complaint_; }
   std::uint64_t races_unseen() const { return races_unseen_; }
+  bool has_own_explorations() const { return has_own_explorations_; }
   /// Where a schedule was that a signal has ended.
   const std::string& ended_in() const { return ended_in_; }
 
@@ -209,6 +210,7 @@ class schedules_at_once {
         if (is_cut_short(seen)) throw sim::image_error(complaint);
         ++ran_;
         races_unseen_ += seen.number(sim::number_record::races_unseen);
+        if (seen.number(sim::number_record::own_explorations) != 0) has_own_explorations_ = true;
         const std::lock_guard guard(end_);
         if (complaint.empty() || mine >= until_) continue;
         until_ = mine;
@@ -236,6 +238,7 @@ class schedules_at_once {
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> ran_{0};
   std::atomic<std::uint64_t> races_unseen_{0};
+  std::atomic<bool> has_own_explorations_{false};
   std::mutex end_;  ///< guards what follows, for writing
   std::atomic<std::uint64_t> until_;
   std::optional<std::uint64_t> first_;  ///< that failed, once shorten() has looked for another one
@@ -260,6 +263,7 @@ exploration_result explore_program(const program_exploration& what, const explor
   result.complaint = all.complaint();
   result.ended_in = all.ended_in();
   result.races_unseen = all.races_unseen();
+  result.has_own_explorations = all.has_own_explorations();
   result.failing = !result.complaint.empty();
   result.right = !result.failing;
   if (result.failing) {

@@ -2,6 +2,8 @@
 // A program in the systematic order: runs it until each of its executions was made, or so many.
 #include <chrono>
 
+#include <fmt/core.h>
+
 #include "base/bad_input.hpp"
 #include "base/stop_on_signal.hpp"
 #include "simulate/explore.hpp"
@@ -79,6 +81,10 @@ exploration_result explore_systematically(const program_exploration& what, const
     if (!result.failing) executions.add(std::move(seen.segments), seen.awaited);
   }
   result.right = !result.failing;
+  if (result.schedules == max_executions && executions.has_next())
+    result.partial_because = fmt::format("there are more than --schedules {}", max_executions);
+  else if (waits_shortly)
+    result.partial_because = "a thread waits for a millisecond or less";
   const bool is_complete = !executions.has_next() && !waits_shortly;
   result.completeness = is_complete ? exploration_completeness::complete : exploration_completeness::partial;
   if (result.failing) result.again = again_by(what, result.key);

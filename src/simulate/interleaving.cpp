@@ -11,125 +11,12 @@
 #include <fmt/core.h>
 
 #include "base/print.hpp"
-#include "base/words.hpp"
-#include "symbols/code_place.hpp"
-#include "symbols/source_text.hpp"
+#include "simulate/step_names.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::simulate {
-using base::hexadecimal;
 using sim::step_kind;
 
 namespace {
-
-std::string name_of_action(step_kind what) {
-  switch (what) {
-    case step_kind::asks:
-      return "asks for the lock";
-    case step_kind::takes:
-      return "takes the lock";
-    case step_kind::takes_shared:
-      return "takes for reading the lock";
-    case step_kind::gives_up:
-      return "gives up the lock";
-    case step_kind::awaits:
-      return "waits for the condition";
-    default:
-      return sim::name_of(what);
-  }
-}
-
-/// The folder of this txsync's sources, as the image's compiler saw it. The library's sources are below it.
-std::string library_folder(const symbols::module_symbols& symbols, const sim::image_result& seen) {
-  const auto functions = symbols.around(seen.number(sim::number_record::library_code));
-  if (functions.empty()) return "";
-  const std::string& file = functions.back().file;
-  const std::size_t end = file.rfind("sim/toolchain/library/");
-  return end == std::string::npos ? "" : file.substr(0, end);
-}
-
-bool is_access(const sim::trace_step& step) {
-  return step.what == step_kind::reads || step.what == step_kind::writes || step.what == step_kind::buffers ||
-         step.what == step_kind::drains;
-}
-
-bool is_lock_call(const sim::trace_step& step) {
-  return step.what >= step_kind::asks && step.what <= step_kind::awaits;
-}
-
-/// Small numbers as they are, negative ones with their sign; others are addresses or bits.
-std::string value_text(std::uint64_t value, unsigned bytes) {
-  constexpr std::int64_t small = 1'000'000;
-  const unsigned unused_bits = 64 - 8 * bytes;
-  const auto with_sign = static_cast<std::int64_t>(value << unused_bits) >> unused_bits;
-  return -small < with_sign && with_sign < small ? std::to_string(with_sign) : hexadecimal(value);
-}
-
-/// " = 1" that is read, ": 1 -> 2" that is written.
-std::string values_of(const sim::traced_step& step) {
-  const sim::step_values& values = step.values;
-  if (values.bytes == 0 || values.bytes > sizeof values.before) return "";
-  const std::string after = value_text(values.after, values.bytes);
-  if (step.what == step_kind::reads) return " = " + after;
-  return fmt::format(": {} -> {}", value_text(values.before, values.bytes), after);
-}
-
-/// Names of what is in an image. Each place in the code is looked up once.
-class image_names {
- public:
-  image_names(const std::string& image, const sim::image_result& seen)
-      : symbols_(image), source_(image), library_(library_folder(symbols_, seen)) {}
-
-  /// The function of the library that is outermost at a place; null if the place is in the program's code, or unknown.
-  const std::string* library_function(std::uint64_t code) {
-    const known_code& known = look_up(code);
-    return known.function.empty() ? nullptr : &known.function;
-  }
-  /// "  function (file:line)", with the text of the line if that is known.
-  std::string place(std::uint64_t code) {
-    const symbols::code_place& at = look_up(code).place;
-    if (at.name.empty()) return "";
-    static const std::string none;
-    // The text of the compiler's own headers says nothing about the program.
-    const std::string& text = at.file.starts_with("/usr/") ? none : source_.line(at.file, at.line);
-    if (!text.empty()) return fmt::format("  {}: {}", at.name, text);
-    return at.library.empty() ? "  " + at.name : fmt::format("  {} in {}", at.name, at.library);
-  }
-  /// "  function (file:line) in a function of the library".
-  std::string short_place(std::uint64_t code) const { return "  " + symbols::place_name(symbols_, code); }
-  /// "reads x = 1", "takes the lock m".
-  std::string action(const sim::traced_step& step) const {
-    const std::string name = object(step);
-    return name_of_action(step.what) + (name.empty() ? "" : " " + name);
-  }
-  /// "x = 1", "m".
-  std::string object(const sim::traced_step& step) const {
-    if (step.address == 0) return "";
-    const std::string name = symbols::data_name(symbols_, step.address);
-    return (name.empty() ? hexadecimal(step.address) : name) + values_of(step);
-  }
-
- private:
-  struct known_code {
-    symbols::code_place place;
-    std::string function;
-  };
-
-  const known_code& look_up(std::uint64_t code) {
-    const auto [found, is_new] = codes_.try_emplace(code);
-    known_code& known = found->second;
-    if (!is_new || code == 0) return known;
-    known.place = symbols::place_of(symbols_, code);
-    const auto functions = symbols_.around(code);
-    if (!functions.empty() && !library_.empty() && functions.back().file.starts_with(library_))
-      known.function = functions.back().name;
-    return known;
-  }
-
-  symbols::module_symbols symbols_;
-  symbols::source_text source_;
-  std::string library_;
-  std::unordered_map<std::uint64_t, known_code> codes_;
-};
 
 /// Lines of the table. One that is equal to the one before it is left out.
 class line_printer {
@@ -159,7 +46,7 @@ class program_printer {
       : out_(out), lines_(out), names_(image, seen) {
     for (const sim::traced_step& step : seen.steps) {
       is_alone_ = is_alone_ || step.thread != 0;
-      if (is_access(step) && names_.library_function(step.code) == nullptr) note_user(step);
+      if (is_access(step) && names_.is_own_code(step.code)) note_user(step);
     }
   }
 
@@ -174,16 +61,19 @@ class program_printer {
       print_lock_call(step);
     } else if (!call.empty()) {
       print_within(call, step);
+    } else if (step.what == step_kind::frees && !names_.is_own_code(step.code)) {
+      return;
     } else if (!is_access(step)) {
       begin({step.thread, line_kind::other, names_.action(step), names_.place(step.code)});
-    } else if (is_last || is_shared(step)) {
+    } else if (is_last || (names_.is_own_code(step.code) && is_shared(step))) {
       print_access(step);
     }
   }
 
   void finish() {
-    if (!next_.what.empty()) lines_.print(next_.thread, next_.what + next_.place);
-    next_.what.clear();
+    if (next_.what.empty()) return;
+    lines_.print(next_.thread, next_.what + next_.place);
+    last_of_[next_.thread] = std::exchange(next_.what, "");
   }
 
  private:
@@ -194,6 +84,14 @@ class program_printer {
     std::string what{};  ///< empty: there is none
     std::string place{};
   };
+
+  /// "the lock m", and what the thread waits for after that.
+  struct object_awaited {
+    std::string now;
+    std::string next;
+  };
+  static inline const std::string lock = "the lock ";
+  static inline const std::string condition = "the condition ";
 
   static constexpr unsigned max_accesses = 6;  // in one line; --all shows the others
   static constexpr std::uint32_t several = ~std::uint32_t{0};
@@ -242,10 +140,21 @@ class program_printer {
   }
   static bool is_frame_of_thread(const std::string& call) { return call == "run" || call == "run_state"; }
 
+  /// Whoever waits for a condition waits for its lock afterwards.
+  void note_awaited(const sim::traced_step& step) {
+    object_awaited& of_thread = awaited_[step.thread];
+    const bool waits_for_condition = of_thread.now.starts_with(condition);
+    if (step.what == step_kind::asks) of_thread = {lock + names_.object(step), ""};
+    if (step.what == step_kind::awaits) of_thread = {condition + names_.object(step), ""};
+    if (step.what == step_kind::gives_up && waits_for_condition) of_thread.next = lock + names_.object(step);
+    if (step.what == step_kind::takes || step.what == step_kind::takes_shared) of_thread = {};
+  }
+
   /// Waiting for a condition gives up the lock: one line.
   void print_lock_call(const sim::traced_step& step) {
     const line_kind kind = step.what == step_kind::asks ? line_kind::asks : line_kind::lock_call;
     std::string place = names_.place(step.code);
+    note_awaited(step);
     if (step.what == step_kind::gives_up && next_.kind == kind && next_.thread == step.thread && next_.place == place)
       next_.what += ", " + names_.action(step);
     else
@@ -256,28 +165,38 @@ class program_printer {
     const bool goes_on = next_.thread == step.thread && !next_.what.empty();
     if (!is_access(step)) {
       if (goes_on && next_.kind == line_kind::call && next_.what == "in " + call) next_.what.clear();
-      std::string what = sim::name_of(step.what);
-      if (step.what == step_kind::wakes) what += who_is_woken(step.address);
-      if (step.what == step_kind::sleeps) sleepers_.emplace_back(step.address, step.thread);
-      begin({step.thread, line_kind::other, what + " in " + call});
+      begin({step.thread, line_kind::other, sleep_or_wake(call, step)});
     } else if (!is_frame_of_thread(call)) {
       const bool is_part = next_.kind == line_kind::asks || next_.kind == line_kind::lock_call;
       if (!goes_on || !is_part) begin({step.thread, line_kind::call, "in " + call});
     } else if (begun_.insert(step.thread).second) {
       begin({step.thread, line_kind::other, "begins"});
-    } else if (!goes_on || next_.what != "begins") {
+    } else if ((!goes_on || next_.what != "begins") && ended_.insert(step.thread).second) {
       begin({step.thread, line_kind::other, "ends"});
     }
   }
 
-  /// Those who sleep at an address wake in the order in which they came.
-  std::string who_is_woken(std::uint64_t address) {
+  /// "sleeps, waits for the lock m", "wakes thread 1, which waits for the lock m".
+  std::string sleep_or_wake(const std::string& call, const sim::traced_step& step) {
+    std::string what = sim::name_of(step.what);
+    if (step.what == step_kind::sleeps) {
+      sleepers_.emplace_back(step.address, step.thread);
+      const std::string& awaited = awaited_[step.thread].now;
+      return awaited.empty() ? what + " in " + call : what + ", waits for " + awaited;
+    }
+    if (step.what != step_kind::wakes) return what + " in " + call;
+    // Those who sleep at an address wake in the order in which they came.
     const auto first =
-        std::find_if(sleepers_.begin(), sleepers_.end(), [&](const auto& one) { return one.first == address; });
-    if (first == sleepers_.end()) return " another thread";
+        std::find_if(sleepers_.begin(), sleepers_.end(), [&](const auto& one) { return one.first == step.address; });
+    if (first == sleepers_.end()) return what + " another thread in " + call;
     const unsigned thread = first->second;
     sleepers_.erase(first);
-    return fmt::format(" thread {}", thread);
+    what += fmt::format(" thread {}", thread);
+    object_awaited& of_thread = awaited_[thread];
+    if (of_thread.now.empty()) return what + " in " + call;
+    what += ", which waits for " + of_thread.now;
+    if (!of_thread.next.empty()) of_thread.now = std::exchange(of_thread.next, "");
+    return what;
   }
 
   /// Accesses of one line of the source are one line here: "reads a = 1, b = 2, writes c: 0 -> 1".
@@ -296,20 +215,25 @@ class program_printer {
   }
 
   void begin(line next) {
+    // To sleep again for the same is no news.
+    if (next.what.starts_with(sim::name_of(step_kind::sleeps)) && last_of_[next.thread] == next.what) return;
     if (next.thread != next_.thread || next.what != next_.what || next.place != next_.place) finish();
     next_ = std::move(next);
   }
 
   std::FILE* out_;
   line_printer lines_;
-  image_names names_;
+  step_names names_;
   std::unordered_map<std::uint64_t, std::uint32_t> users_;  // of words: the thread, or several
   std::map<unsigned, std::string> calls_;
   std::unordered_set<unsigned> begun_;
+  std::unordered_set<unsigned> ended_;
+  std::map<unsigned, object_awaited> awaited_;
   std::vector<std::pair<std::uint64_t, unsigned>> sleepers_;  // address and thread
   bool is_alone_ = false;
   std::uint64_t passed_over_ = 0;
-  unsigned accesses_ = 0;  // in next_
+  std::map<unsigned, std::string> last_of_;  // printed lines, by thread
+  unsigned accesses_ = 0;                    // in next_
   step_kind last_access_ = step_kind::reads;
   line next_;  // to be printed when it is whole
 };
@@ -323,7 +247,7 @@ void print_interleaving(std::FILE* out, const std::string& image, const sim::ima
     to.finish();
     return;
   }
-  const image_names names(image, seen);
+  const step_names names(image, seen);
   line_printer lines(out);
   for (const sim::traced_step& step : seen.steps)
     lines.print(step.thread, names.action(step) + names.short_place(step.code));

@@ -21,6 +21,29 @@ std::string with_line(function_at function) {
   return fmt::format("{} ({}:{})", function.name, file, function.line);
 }
 
+constexpr std::string_view code_word = "code";
+constexpr std::string_view caller_follows = " < ";
+
+/// The frames between the begin of a thread and the program say nothing about it.
+bool is_frame_of_thread(const code_place& place) {
+  return place.file.find("sim/toolchain/library/") != std::string::npos &&
+         (place.name.starts_with("run (") || place.name.starts_with("run_state ("));
+}
+
+/// Replaces the word "code" at the end of a text.
+void add_place(std::string& text, const module_symbols& symbols, std::uint64_t address) {
+  text.resize(text.size() - code_word.size());
+  if (text.ends_with(caller_follows) && is_frame_of_thread(place_of(symbols, address))) {
+    text.resize(text.size() - caller_follows.size());
+    return;
+  }
+  const std::string place = place_name(symbols, address);
+  // "at 3 cycles, PLACE, in PLACE": once is enough.
+  const std::string before = ", " + place + ", in ";
+  if (text.ends_with(before)) text.replace(text.size() - before.size(), before.size(), ", in ");
+  text += place;
+}
+
 }  // namespace
 
 std::string name_in_program(std::string_view name) {
@@ -60,8 +83,8 @@ std::string place_name(const module_symbols& symbols, std::uint64_t code) {
 
 std::string with_places(const module_symbols& symbols, const std::string& text) {
   static constexpr std::string_view mark = " at 0x";
-  static constexpr std::string_view code = "code";
   static constexpr std::string_view lock = "lock";
+  static constexpr std::string_view data = "data";
   static constexpr std::string_view speaker = "txsync sim: ";
   std::string made;
   std::size_t done = text.starts_with(speaker) ? speaker.size() : 0;
@@ -70,10 +93,12 @@ std::string with_places(const module_symbols& symbols, const std::string& text) 
     std::size_t digits = 0;
     const std::uint64_t address = std::stoull(text.substr(at + mark.size() - 2), &digits, 16);
     done = at + mark.size() - 2 + digits;
-    if (made.ends_with(code)) {
-      made.replace(made.size() - code.size(), code.size(), place_name(symbols, address));
+    if (made.ends_with(code_word)) {
+      add_place(made, symbols, address);
     } else if (const std::string name = made.ends_with(lock) ? data_name(symbols, address) : ""; !name.empty()) {
       made += " " + name;
+    } else if (const std::string object = made.ends_with(data) ? data_name(symbols, address) : ""; !object.empty()) {
+      made.replace(made.size() - data.size(), data.size(), object);
     } else {
       made += text.substr(at, done - at);
     }

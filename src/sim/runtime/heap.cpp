@@ -276,6 +276,7 @@ void free_step(thread_record& thread, const void* block, std::uintptr_t code) no
     pass_without_step();
   }
   touches_in_segment(address, bytes, true);
+  if (state.traces && !is_library_code(code)) trace(thread, code, step_kind::frees, address);
   if (thread.tx.depth == 0 && !is_library_code(code)) check_race(thread, address, bytes, true, code, {});
 }
 

@@ -10,6 +10,7 @@
 #include "heap.hpp"
 #include "races.hpp"
 #include "state.hpp"
+#include "traces.hpp"
 
 namespace txsync::sim {
 
@@ -43,6 +44,8 @@ freed_block* find_freed(std::uintptr_t block) noexcept {
 }
 
 [[noreturn]] void refuse(std::uintptr_t address, std::size_t bytes, bool write, bool is_freed) noexcept {
+  if (state.traces)
+    trace(*state.current, state.current->last_code, write ? step_kind::writes : step_kind::reads, address);
   const heap_block block = heap_block_at(address);
   line_text line;
   line << "the program " << (write ? "writes " : "reads ") << bytes << (bytes == 1 ? " byte " : " bytes ");

@@ -193,4 +193,9 @@ void txsync_sim_wait_begins(const void* condition, std::size_t condition_bytes, 
   thread->calls_lock = true;
 }
 
+void txsync_sim_notifies(const void* condition, int all) {
+  if (const thread_record* const thread = exploring_thread())
+    trace_call(*thread, all != 0 ? step_kind::notifies_all : step_kind::notifies, condition);
+}
+
 }  // extern "C"

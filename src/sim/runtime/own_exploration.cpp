@@ -275,7 +275,7 @@ void begin_own_exploration(const txsync_sim_exploration& asked) noexcept {
   own.simulates = state.explores_itself;
   own.runs = profile_runs::learning;
   name_exploration();
-  if (!own.simulates) return;
+  if (!own.simulates) return write_record(number_record::own_explorations, 1);
   if (state.live_threads != 1)
     fail("txsync::explore() is called beside other threads; allowed: where there is one thread");
   own.asked.schedules = schedules_by_environment(own.asked.schedules);

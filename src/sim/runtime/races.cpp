@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "granules.hpp"
 #include "state.hpp"
+#include "traces.hpp"
 
 // The standard streams. Threads may use them without synchronization (C++20, [iostream.objects.overview]).
 extern "C" [[gnu::weak]] char _ZSt3cin[];
@@ -117,10 +118,17 @@ bool is_standard_stream(std::uintptr_t address) noexcept {
   return false;
 }
 
-[[noreturn]] void refuse(const last_access& other, bool write, std::size_t bytes, std::uintptr_t code) noexcept {
+/// `made` races with `other` at the granule.
+[[noreturn]] void refuse(const last_access& other, const last_access& made, std::size_t bytes,
+                         std::uintptr_t granule) noexcept {
+  const auto first = static_cast<unsigned>(__builtin_ctz(static_cast<unsigned>(other.bytes & made.bytes)));
+  if (state.traces)
+    trace(*state.current, made.code, made.writes ? step_kind::writes : step_kind::reads, granule + first);
   line_text line;
-  line << "data race: this thread " << (write ? "writes " : "reads ") << bytes << (bytes == 1 ? " byte" : " bytes");
-  add_code(line << " in ", code);
+  line << "data race: thread " << made.thread << (made.writes ? " writes " : " reads ") << bytes
+       << (bytes == 1 ? " byte" : " bytes");
+  (line << " of data at ").hexadecimal(granule + first);
+  add_code(line << " in ", made.code);
   line << ", and thread " << other.thread << (other.writes ? " wrote" : " read");
   add_code(line << " in ", other.code);
   line << "; nothing orders the two";
@@ -141,7 +149,8 @@ void check_granule(const thread_record& thread, std::uint32_t& first, last_acces
     const bool is_before = other.time <= now[other.thread];
     if (!is_before && (other.bytes & made.bytes) != 0 && (other.writes || made.writes) &&
         !(other.is_atomic && made.is_atomic)) {
-      if (found == nullptr) refuse(other, made.writes, bytes, made.code);
+      if (found == nullptr)
+        refuse(other, made, bytes, static_cast<std::uintptr_t>(&first - first_access) * granule_bytes);
       found(made.code, other.code);
     }
     const bool is_covered =

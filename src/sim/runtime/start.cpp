@@ -127,7 +127,9 @@ std::uint64_t read_options() noexcept {
     take_built_in_model();
     asked.order = static_cast<std::uint64_t>(schedule_order::random);
   } else {
-    fail("this program is built for the simulated machine: start it by txsync sim -- PROGRAM");
+    fail(
+        "this program is built for the simulated machine: start it by txsync explore -- PROGRAM, or by "
+        "txsync sim --machine MACHINE -- PROGRAM");
   }
   number_options::each_option(
       asked, [](const char* name, std::uint64_t& number) noexcept { number = number_option(name, number); });

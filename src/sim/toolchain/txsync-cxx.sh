@@ -162,7 +162,7 @@ link() {
   [[ ${#floors[@]} -eq 0 ]] || wanted+=(-u txsync_sim_at_end)
   # library/held_locks.cpp
   for word in mutex_{lock,trylock,timedlock,clocklock,unlock} rwlock_{,try,timed,clock}{rd,wr}lock rwlock_unlock \
-    spin_{lock,trylock,unlock} cond_{wait,timedwait,clockwait}; do
+    spin_{lock,trylock,unlock} cond_{wait,timedwait,clockwait,signal,broadcast}; do
     wanted+=("-Wl,--wrap=txsync_sim_pthread_$word")
   done
   run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" "${wanted[@]}" "${objects[@]}" \

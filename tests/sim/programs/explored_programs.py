@@ -89,7 +89,7 @@ class ExploredPrograms(programs.ByCommand):
         self.found("overflow", says="the program writes 1 byte at offset 10 of a block that has 10, allocated by ")
 
     def test_finds_data_races_where_asked_for(self):
-        self.found("data-race", "--races", says="data race: this thread ")
+        self.found("data-race", "--races", says="data race: thread ")
         for fault in ("data-race", "no-race"):
             with self.subTest(fault=fault):
                 words = ["--races"] * (fault == "no-race")
@@ -135,8 +135,12 @@ class ExploredPrograms(programs.ByCommand):
         steps = self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "lost-wake-up").stdout
         for line in (r"^[ >] thread 0 takes the lock .*first  .*\(explored.cpp:\d+\): std::unique_lock lock\(first\);$",
                      r"^[ >] thread 0 waits for the condition .*changed, gives up the lock .*first  .*: .*changed.wait\(lock\);$",
-                     r"^[ >] thread 0 sleeps in std::condition_variable::wait$"):
+                     r"^[ >] thread 1     notifies one waiter of the condition .*changed  .*: changed.notify_one\(\);$",
+                     r"^[ >] thread 0 sleeps, waits for the condition .*changed$"):
             self.assertRegex(steps, re.compile(line, re.MULTILINE))
+        right = "".join(self.call(programs.BIN / "txsync", "replay", f"program@random@{seed}", "--", "./program", "lost-wake-up").stdout
+                        for seed in range(1, 11))
+        self.assertRegex(right, r"[ >] thread 1     wakes thread 0, which waits for the condition changed\n")
         os.utime(self.at / "program", (0, 0))  # as if the source had changed since
         self.assertNotIn("unique_lock lock(first)", self.call(programs.BIN / "txsync", "replay", key, "--", "./program", "lost-wake-up").stdout)
         os.utime(self.at / "program")
@@ -198,6 +202,7 @@ class ExploredPrograms(programs.ByCommand):
     def test_what_cannot_be_is_refused(self):
         for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; remove 'tatas'"),
                             (("explore", "--", "./missing"), "No such file"),
+                            (("explore", "./program"), "'./program' is a file; allowed for a program: txsync explore -- ./program"),
                             (("explore", "--", "/bin/true"), "was not built by txsync-c++"),
                             (("explore", "--steps", "9", "tatas"), "--steps, --machine and --shorten are for a program"),
                             (("replay", "--all", "tatas@random@1"), "--gdb are for a program"),
@@ -213,7 +218,7 @@ class PlantedFaults(programs.ByCommand):
     """Five programs with four faults each: each is found, with both places."""
 
     PLACE = r"[^;]*\(planted\.cpp:\d+\)[^;]*"
-    SAYS = {"race": rf"data race: this thread {PLACE} and thread \d (wrote|read) in {PLACE}; nothing orders the two",
+    SAYS = {"race": rf"data race: thread \d {PLACE} and thread \d (wrote|read) in {PLACE}; nothing orders the two",
             "use-after-free": rf"of a block that is free: offset \d+, allocated by {PLACE}, freed by thread \d, {PLACE} \(simulated thread \d {PLACE}",
             "double-free": rf"(frees a block of \d+ bytes twice: 0x\w+|of a block that is free: offset 0), {PLACE}, {PLACE}",
             "overflow": rf"at offset \d+ of a block that has \d+, allocated by {PLACE} \(simulated thread \d {PLACE}"}
@@ -298,7 +303,7 @@ class SystematicOrder(programs.ByCommand):
 
     def test_a_limit_leaves_it_incomplete(self):
         ran = self.explore("three-adds", "--schedules", "5", "--json", "result.json")
-        self.assertRegex(ran.stdout, r"program +5 +\d+  nothing; not explored completely\n$")
+        self.assertRegex(ran.stdout, r"program +5 +\d+  nothing; not explored completely: there are more than --schedules 5\n$")
         made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(complaints(made), [])
         self.assertEqual(made["explore"]["tests"], [{"point": 0, "right": True, "complete": False, "redundant": 0}])
@@ -306,7 +311,7 @@ class SystematicOrder(programs.ByCommand):
     def test_finds_a_deadlock_and_replays_it(self):
         ran = self.explore("crossing-locks")
         self.assertEqual(ran.returncode, 1)
-        self.assertRegex(ran.stdout, r"; thread 1 waits for the lock .*second, which thread 2 has taken in [^;]*\(systematic.cpp:\d+\)")
+        self.assertRegex(ran.stdout, r"\n +thread 1 waits for the lock .*second, which thread 2 has taken in [^;]*\(systematic.cpp:\d+\)")
         again = shlex.split(ran.stdout.splitlines()[-1])[1:]
         repeated = self.call(programs.BIN / "txsync", *again)
         self.assertEqual(repeated.returncode, 1)
@@ -318,7 +323,7 @@ class SystematicOrder(programs.ByCommand):
         self.assertIn("the thread was cut off", ran.stdout)
 
     def test_a_short_sleep_leaves_it_incomplete(self):
-        self.assertIn("  nothing; not explored completely\n", self.explore("sleeps").stdout)
+        self.assertIn("  nothing; not explored completely: a thread waits for a millisecond or less\n", self.explore("sleeps").stdout)
 
     def test_too_many_threads_are_no_fault(self):
         ran = self.explore("many-threads")

@@ -68,6 +68,12 @@ class OwnExplorations(programs.ByCommand):
                 self.assertEqual((ran.returncode, ran.stdout), (0, "nothing after 5000 schedules\n"))
                 self.assertRegex(ran.stderr, rf"\Atxsync explore: {NAME}: 5000 schedules, no failure\n\Z")
 
+    def test_a_program_that_explores_itself_is_told_how_to_start_it(self):
+        ran = self.call(programs.BIN / "txsync", "explore", "--schedules", "20", "--", "./program", "right")
+        self.assertEqual(ran.returncode, 0, ran)
+        self.assertEqual(ran.stderr, "txsync explore: program explores parts of itself by txsync::explore(), here once each; "
+                                     "start it without txsync explore: ./program right\n")
+
     def test_an_exception_goes_on_to_the_caller_with_a_key_before_it(self):
         ran = self.call("./program", "throws")
         self.assertEqual(ran.returncode, programs.FAILED)
@@ -78,7 +84,7 @@ class OwnExplorations(programs.ByCommand):
                             ("use-after-free", "the program reads 4 bytes of a block that is free")):
             with self.subTest(fault=fault):
                 self.found(fault, status=programs.FAILED, says=says)
-        self.found("data-race", "races", status=programs.FAILED, says="data race: this thread ")
+        self.found("data-race", "races", status=programs.FAILED, says="data race: thread ")
 
     def test_a_thread_that_is_not_joined_is_refused(self):
         ran = self.call("./program", "not-joined")

@@ -136,6 +136,7 @@ void txsync_sim_lock_touched(const void*, std::size_t) {}
 void txsync_sim_lock_call_begins() {}
 void txsync_sim_lock_call_ends(const void*, std::size_t, int) {}
 void txsync_sim_wait_begins(const void*, std::size_t, const void*, std::size_t) {}
+void txsync_sim_notifies(const void*, int) {}
 void txsync_sim_exit(int status) { std::exit(status); }
 void txsync_sim_quick_exit(int status) { std::_Exit(status); }
 void txsync_sim_abort_program(void) { std::abort(); }

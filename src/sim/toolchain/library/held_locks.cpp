@@ -53,6 +53,11 @@ const void* at(const volatile void* lock) { return const_cast<const void*>(lock)
     txsync_sim_lock_call_ends(lock, sizeof *lock, 2);                                                    \
     return status;                                                                                       \
   }
+#define TXSYNC_SIM_NOTIFIES(all, name)                                                                   \
+  TXSYNC_SIM_DECLARES(name, (pthread_cond_t * condition)) {                                              \
+    txsync_sim_notifies(condition, all);                                                                 \
+    return real_##name(condition);                                                                       \
+  }
 // clang-format on
 
 TXSYNC_SIM_TAKES(0, mutex_lock, (pthread_mutex_t * lock), (lock))
@@ -84,3 +89,5 @@ TXSYNC_SIM_WAITS(cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t* l
 TXSYNC_SIM_WAITS(cond_clockwait,
                  (pthread_cond_t * condition, pthread_mutex_t* lock, clockid_t clock, const timespec* until),
                  (condition, lock, clock, until))
+TXSYNC_SIM_NOTIFIES(0, cond_signal)
+TXSYNC_SIM_NOTIFIES(1, cond_broadcast)
