@@ -15,7 +15,7 @@ constexpr std::string_view next_line = "\n    ";
 /// A line for what is wrong, and one for each thread.
 std::string in_lines(std::string complaint) {
   for (const std::string_view part : {"; waiting: thread ", "; thread ", " (simulated thread "}) {
-    for (std::size_t at = 0; (at = complaint.find(part, at)) != std::string::npos;)
+    for (std::size_t at = 0; (at = complaint.find(part, at)) != std::string::npos; at += next_line.size())
       complaint.replace(at, part.find(' ') + 1, next_line);
   }
   return complaint;

@@ -166,6 +166,8 @@ class program_printer {
     if (!is_access(step)) {
       if (goes_on && next_.kind == line_kind::call && next_.what == "in " + call) next_.what.clear();
       begin({step.thread, line_kind::other, sleep_or_wake(call, step)});
+    } else if (ended_.contains(step.thread)) {
+      return;
     } else if (!is_frame_of_thread(call)) {
       const bool is_part = next_.kind == line_kind::asks || next_.kind == line_kind::lock_call;
       if (!goes_on || !is_part) begin({step.thread, line_kind::call, "in " + call});

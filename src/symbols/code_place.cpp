@@ -55,7 +55,7 @@ std::string name_in_program(std::string_view name) {
 }
 
 std::string data_name(const module_symbols& symbols, std::uint64_t address) {
-  object_at object = symbols.object(address);
+  object_at object = symbols.member(address);
   if (object.name.empty()) return "";
   // For a static object in a template's function, which the place already names: only its own name.
   if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);

@@ -28,7 +28,7 @@ std::string place_name(const module_symbols& symbols, std::uint64_t code);
 /// The name of a function as the program calls it: the recipe of simulated programs has renamed some.
 std::string name_in_program(std::string_view name);
 
-/// "object" or "object+8"; empty if no object of the image is there. Unnamed namespaces are left out.
+/// "object", "object.member" or "object+8"; empty if no object of the image is there. Unnamed namespaces are left out.
 std::string data_name(const module_symbols& symbols, std::uint64_t address);
 
 /// The runtime's text on a failure, without its own name at the beginning, and with names. "code at 0x..." becomes the

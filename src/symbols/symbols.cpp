@@ -16,6 +16,7 @@
 #include "base/words.hpp"
 #include "symbols/code_scopes.hpp"
 #include "symbols/symbol_table.hpp"
+#include "symbols/variables.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::symbols {
 namespace {
@@ -94,6 +95,7 @@ struct module_symbols::state {
   std::vector<unit_code> units;  // by begin
   bool units_known = false;
   std::unique_ptr<symbol_table> all_symbols;                 // null: not read yet
+  std::unique_ptr<variables> all_variables;                  // likewise
   std::map<Dwarf_Off, std::unique_ptr<code_scopes>> scopes;  // by the unit's offset
 
   explicit state(const std::string& file) : path(file) {
@@ -207,6 +209,14 @@ object_at module_symbols::object(std::uint64_t address) const {
   if (state_->module == nullptr) return {};
   const sized_symbol* const symbol = state_->symbols().object_at(address);
   return symbol == nullptr ? object_at() : object_at{readable_name(symbol->name), address - symbol->begin};
+}
+
+object_at module_symbols::member(std::uint64_t address) const {
+  object_at found = object(address);
+  if (found.name.empty() || is_of_c_library(state_->path)) return found;
+  if (state_->all_variables == nullptr) state_->all_variables = std::make_unique<variables>(state_->module);
+  found.name += state_->all_variables->members(address - found.offset, found.offset);
+  return found;
 }
 
 static_object module_symbols::static_object_at(std::uint64_t address) const {

@@ -51,6 +51,9 @@ class module_symbols {
   /// is none.
   object_at object(std::uint64_t address) const;
 
+  /// The same, with the members on the way, if debug information has them: "queue.mutex", and the offset in that one.
+  object_at member(std::uint64_t address) const;
+
   /// The same, with a name that no other object of the module has.
   static_object static_object_at(std::uint64_t address) const;
 

@@ -26,15 +26,30 @@ const bool begun = [] {
 }();
 std::condition_variable changed;
 
+struct lockable {
+  int unused = 0;
+  std::mutex lock;
+};
+struct account : lockable {
+  std::array<int, 3> balances{};
+};
+struct bank {
+  int unused = 0;
+  account accounts[2];
+};
+bank small_bank;
+
 /// Each waits for the other's lock.
 int crossing_locks() {
-  std::thread other([] {
-    const std::lock_guard outer(first);
-    const std::lock_guard inner(second);
+  account& one = small_bank.accounts[0];
+  account& two = small_bank.accounts[1];
+  std::thread other([&] {
+    const std::lock_guard outer(one.lock);
+    const std::lock_guard inner(two.lock);
   });
   {
-    const std::lock_guard outer(second);
-    const std::lock_guard inner(first);
+    const std::lock_guard outer(two.lock);
+    const std::lock_guard inner(one.lock);
   }
   other.join();
   return 0;

@@ -50,6 +50,11 @@ class ExploredPrograms(programs.ByCommand):
                 with self.subTest(order=order, fault=fault):
                     self.found(fault, "--order", order, says=says)
 
+    def test_members_have_their_names(self):
+        told = self.explore("--", "./program", "crossing-locks", status=1)
+        self.assertRegex(told, r"\n +thread 0 waits for the lock small_bank\.accounts\[0\]\.lock, which thread 1 has taken in ")
+        self.assertRegex(told, r"\n +thread 1 waits for the lock small_bank\.accounts\[1\]\.lock, which thread 0 has taken in ")
+
     def test_what_main_does_not_wait_for_is_found_in_each_order(self):
         for order in self.ORDERS:
             with self.subTest(order=order):
