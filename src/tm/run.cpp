@@ -250,10 +250,10 @@ void run_in_turn(void* thread) {
   run_by_dctl(me);
 }
 
-/// Requires: the gate is biased to the thread. Then the algorithm in use is dctl, since a thread that chooses another one
-/// ends the bias.
+/// The gate was biased to the thread when it entered. A thread that ends the bias waits, so no other one runs blocks.
+/// The algorithm in use is dctl, since a thread that chooses another one ends the bias first.
 [[gnu::noinline]] void run_biased(runner& me) {
-  TXSYNC_ASSERT(has_bias(me) && &algorithm_now() == &dctl, "the gate is biased to the thread, which runs dctl");
+  TXSYNC_ASSERT(&algorithm_now() == &dctl, "the gate is biased only while dctl is in use");
   if (--me.until_look == 0) [[unlikely]]
     return run_looking(me);
   run_by_bias(me);
