@@ -57,8 +57,9 @@ std::uint64_t read(engine& me, const word& cell, orec& record) {
     if (shared.clock.compare_exchange_strong(now, seen + 1)) now = seen + 1;  // as in extend()
   }
   const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
-  if (record.load(std::memory_order_relaxed) != seen) [[unlikely]]   // as there
+  if (record.load() != seen) [[unlikely]]                            // sequentially consistent: after the clock
     return read_in_turn(me, cell, record);
+  TXSYNC_ASSERT_VALUE(seen < now, "no version is younger than the clock");
   me.set_bound(now);
   if (me.logs_reads) {
     me.reads.append_at(slot, &record);
