@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_instructions: the instructions of each uncontended lock and unlock, single-stepped (./dev bench instructions).
+// bench_instructions: the instructions of each uncontended lock and unlock, and of atomic blocks, single-stepped
+// (./dev bench instructions).
 // Exact where times are noisy: a change that adds one to a path is seen. Claim A4-3, with --against.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,7 +155,8 @@ std::vector<observe::point> count_all(const options& asked) {
 }
 
 void print(std::FILE* out, const std::vector<observe::point>& points) {
-  std::fprintf(out, "instructions of an uncontended lock and unlock, without attempts: median of pairs, least, most\n");
+  std::fprintf(
+      out, "instructions of an uncontended lock and unlock, or atomic block, without attempts: median, least, most\n");
   for (const observe::point& one : points) {
     const observe::summary counts = observe::summarize(one.values);
     const std::string lock = one.params.contains("lock") ? ", " + one.params["lock"].get<std::string>() : "";
@@ -197,9 +199,9 @@ int main(int count, char** words) {
   CLI::App app{
       "The instructions of each uncontended lock and unlock, counted by single-stepping a child process (ptrace), "
       "with\n"
-      "TXSYNC_HTM=off: the library's locks, and pthread's by glibc, preloaded, and under txsync run; oneTBB's mutex. "
-      "Exit status: 1\n"
-      "where the system does not single-step, 2 for bad input."};
+      "TXSYNC_HTM=off: the library's locks, and pthread's by glibc, preloaded, and under txsync run; oneTBB's mutex.\n"
+      "Also of two atomic blocks, beside another thread's blocks and without. Exit status: 1 where the system does not "
+      "single-step, 2 for bad input."};
   app.add_option("--pairs", asked.pairs, "counted locks and unlocks of each (31)")->check(CLI::Range(1, 10'000));
   app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
   app.add_option("--part", asked.part, "for the program itself")

@@ -2,6 +2,11 @@
 #include "instructions/paths.hpp"
 
 #include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
 #if defined TXSYNC_PEER_TBB
 #include <oneapi/tbb/mutex.h>
 #endif
@@ -20,6 +25,7 @@
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/warming.hpp>
+#include <txsync/tm.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
@@ -78,6 +84,60 @@ struct by_policy {
   void leave() { lock.unlock(); }
 };
 
+/// An atomic block by dctl. With company, another thread runs blocks on other data all the time, so the quiescence gate is
+/// never biased to the thread that is stepped.
+template <bool has_company>
+class atomic_block {
+ public:
+  atomic_block() {
+    if (!tm::use_algorithm("dctl")) std::abort();
+    if constexpr (has_company) {
+      company_ = std::thread([this] {
+        while (!stop_.load()) {
+          tm::atomically(of_company_, [&](auto& tx) { return tx.read(apart_.value); });
+          std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+      });
+    }
+  }
+  ~atomic_block() {
+    stop_ = true;
+    if (company_.joinable()) company_.join();
+  }
+  atomic_block(const atomic_block&) = delete;
+  atomic_block& operator=(const atomic_block&) = delete;
+  void leave() {}
+
+ protected:
+  struct alignas(machine::pad_bytes) account {
+    tm::var<long> value{0};
+  };
+  account from_, to_;
+  static inline constinit tm::block here_{"bench.instructions.here"};
+
+ private:
+  account apart_;
+  static inline constinit tm::block of_company_{"bench.instructions.company"};
+  std::atomic<bool> stop_{false};
+  std::thread company_;
+};
+
+template <bool has_company>
+struct one_read : atomic_block<has_company> {
+  void enter() {
+    tm::atomically(this->here_, [&](auto& tx) { return tx.read(this->from_.value); });
+  }
+};
+template <bool has_company>
+struct transfer : atomic_block<has_company> {
+  void enter() {
+    tm::atomically(this->here_, [&](auto& tx) {
+      tx.write(this->from_.value, tx.read(this->from_.value) - 1);
+      tx.write(this->to_.value, tx.read(this->to_.value) + 1);
+    });
+  }
+};
+
 constexpr uncontended_path of_library[] = {
     {"tatas", run<exclusively<tatas_lock>>},
     {"elided tatas", run<exclusively<elided<tatas_lock>>>},
@@ -124,6 +184,10 @@ constexpr uncontended_path of_library[] = {
     {"elided txsync::shared_mutex", run<exclusively<elided_shared<shared_mutex>>>},
     {"txsync::shared_mutex, shared", run<shared<shared_mutex>>},
     {"elided txsync::shared_mutex, shared", run<shared<elided_shared<shared_mutex>>>},
+    {"atomic block, one read", run<one_read<true>>},
+    {"atomic block, one read, one thread", run<one_read<false>>},
+    {"atomic block, transfer", run<transfer<true>>},
+    {"atomic block, transfer, one thread", run<transfer<false>>},
 };
 
 struct normal_mutex {

@@ -8,7 +8,7 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
-/// A lock and its unlock, by a process of one thread that is single-stepped.
+/// A lock and its unlock, or an atomic block, by a thread that is single-stepped.
 struct uncontended_path {
   const char* name;
   /// Locks and unlocks often enough that nothing is done for the first time any more, calls ready(), and then locks and

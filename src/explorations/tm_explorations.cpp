@@ -200,14 +200,16 @@ struct moving_clock {
 
 /// One thread moves its snapshot past its own version, and then writes what the other one reads. Before, the other one
 /// has moved dctl's clock by two, as threads do whose attempts are undone. If the clock went back, it could read half
-/// of the writes.
+/// of the writes. A snapshot moves in two ways: with nothing read before it, or with something that has to be checked.
+template <bool has_read>
 struct moving_past {
   using place = apart;
-  static constexpr unsigned places = 3;
+  static constexpr unsigned places = 4;
   static void run(place* all, unsigned thread) {
     if (thread == 0) {
       transact(blocks::writing, all, thread, [](auto& on) { on.write(2); });
       transact(blocks::writing, all, thread, [](auto& on) {
+        if constexpr (has_read) on.read(3);
         on.read(2);
         on.write(0);
         on.write(1);
@@ -250,8 +252,10 @@ constexpr exploration table[] = {
     TXSYNC_EXPLORED_BY_ALL(TXSYNC_OPACITY_BY),
     explored_by<opacity_test<starting_late>, 2, tm::detail::dctl>("tm-opacity-late-dctl", "clocks moved at the start"),
     explored_by<opacity_test<moving_clock>, 2, tm::detail::dctl>("tm-opacity-clock-dctl", "a clock that others move"),
-    explored_by<opacity_test<moving_past>, 2, tm::detail::dctl>("tm-opacity-past-dctl",
-                                                                "a clock that must not go back"),
+    explored_by<opacity_test<moving_past<false>>, 2, tm::detail::dctl>("tm-opacity-past-dctl",
+                                                                       "a clock that must not go back"),
+    explored_by<opacity_test<moving_past<true>>, 2, tm::detail::dctl>("tm-opacity-past-reads-dctl",
+                                                                      "the same, past a snapshot with reads"),
 };
 #undef TXSYNC_OPACITY_BY
 

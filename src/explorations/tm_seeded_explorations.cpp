@@ -13,6 +13,7 @@ namespace {
 using namespace explored;
 using tm::detail::algorithm;
 using tm::detail::engine;
+using tm::detail::orec;
 using tm::detail::owned_orec;
 using tm::detail::release_at;
 using tm::detail::shared;
@@ -25,8 +26,9 @@ constexpr algorithm like_dctl = {
     .name = "",
     .summary = "",
     .begin = [](engine& me) { right_one.begin(me); },
-    .read = [](engine& me, const tm::word& cell) { return right_one.read(me, cell); },
-    .write = [](engine& me, tm::word& cell, std::uint64_t value) { right_one.write(me, cell, value); },
+    .read = [](engine& me, const tm::word& cell, orec& record) { return right_one.read(me, cell, record); },
+    .write = [](engine& me, tm::word& cell, orec& record,
+                std::uint64_t value) { right_one.write(me, cell, record, value); },
     .commit = [](engine& me) { return right_one.commit(me); },
     .roll_back = [](engine& me) noexcept { right_one.roll_back(me); },
     .roll_back_to = [](engine& me, const tm::detail::log_mark& mark) noexcept { right_one.roll_back_to(me, mark); },
@@ -77,13 +79,13 @@ constexpr algorithm released_before_write_back() {
     right_one.begin(me);
     me.in_place = engine::nobody;
   };
-  made.write = [](engine& me, tm::word& cell, std::uint64_t value) { me.undo.append({&cell, value}); };
+  made.write = [](engine& me, tm::word& cell, orec&, std::uint64_t value) { me.undo.append({&cell, value}); };
   made.commit = [](engine& me) {
     const std::size_t count = me.undo.size();
     // A word is owned by writing its own value to it; these writes follow the buffered values.
     for (std::size_t i = 0; i < count; ++i) {
       tm::word& cell = *me.undo[i].cell;
-      right_one.write(me, cell, cell.load());
+      right_one.write(me, cell, engine::orec_of(cell), cell.load());
     }
     const bool wrote = right_one.commit(me);
     for (std::size_t i = 0; i < count; ++i) me.undo[i].cell->store(me.undo[i].value);
@@ -103,17 +105,17 @@ constexpr algorithm with_late_clock() {
     right_one.begin(me);
     me.set_bound(0);
   };
-  made.read = [](engine& me, const tm::word& cell) {
-    if (me.bound() != 0) return right_one.read(me, cell);
+  made.read = [](engine& me, const tm::word& cell, orec& record) {
+    if (me.bound() != 0) return right_one.read(me, cell, record);
     const bool is_first = me.reads.empty() && !me.has_unlogged;
     me.set_bound(is_first ? tm::detail::owned_bit : shared.clock.load());
-    const std::uint64_t seen = right_one.read(me, cell);
+    const std::uint64_t seen = right_one.read(me, cell, record);
     if (is_first) me.set_bound(0);
     return seen;
   };
-  made.write = [](engine& me, tm::word& cell, std::uint64_t value) {
+  made.write = [](engine& me, tm::word& cell, orec& record, std::uint64_t value) {
     if (me.bound() == 0) me.set_bound(shared.clock.load());
-    right_one.write(me, cell, value);
+    right_one.write(me, cell, record, value);
   };
   return made;
 }

@@ -33,21 +33,19 @@ void complain_of_name(std::string_view name) noexcept {
   said.report("using dctl");
 }
 
-/// An access to a software transaction while its thread runs none. In a hardware attempt the block is first restarted
-/// in software, so that the access is part of it.
-[[noreturn]] void refuse_access(engine& me) {
+}  // namespace
+
+void refuse_access(engine& me) {
   leave_hardware(runner_of(me));
   refuse_outside();
 }
-
-}  // namespace
 
 constinit const algorithm outside = {
     .name = "outside",
     .summary = "",
     .begin = [](engine&) {},
-    .read = [](engine& me, const word&) -> std::uint64_t { refuse_access(me); },
-    .write = [](engine& me, word&, std::uint64_t) { refuse_access(me); },
+    .read = [](engine& me, const word&, orec&) -> std::uint64_t { refuse_access(me); },
+    .write = [](engine& me, word&, orec&, std::uint64_t) { refuse_access(me); },
     .commit = [](engine&) { return false; },
     .roll_back = [](engine&) noexcept {},
     .roll_back_to = [](engine&, const log_mark&) noexcept {},
@@ -106,6 +104,7 @@ bool use_algorithm(std::string_view name) noexcept {
   if (chosen == nullptr) return false;
   detail::runner& me = detail::runner::mine();
   if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
+  me.ready_for = nullptr;  // so that the next block begins as the algorithm wants it
   detail::enter_serial(me);
   detail::shared.in_use.store(chosen, std::memory_order_release);
   detail::leave_serial(me);

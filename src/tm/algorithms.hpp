@@ -35,17 +35,16 @@ inline const algorithm& algorithm_now() noexcept {
   return chosen != nullptr ? *chosen : choose_first();
 }
 
-/// Every access is refused until the runner begins the next attempt. For a runner that has left in_place at nobody.
-inline void close_accesses_only(engine& me) noexcept {
+/// Every access is refused until the runner begins the next attempt.
+inline void close_accesses(engine& me) noexcept {
+  me.in_place = engine::nobody;
   me.set_bound(0);
   me.mode = run_mode::idle;
   me.how = &outside;
 }
-/// The same for any runner.
-inline void close_accesses(engine& me) noexcept {
-  me.in_place = engine::nobody;
-  close_accesses_only(me);
-}
+/// An access to a software transaction while its thread runs none. In a hardware attempt the block is first restarted
+/// in software, so that the access is part of it.
+[[noreturn]] void refuse_access(engine& me);
 
 // For the algorithms of a serial transaction:
 /// It is not known whether the transaction reads anything, except after it has restarted for that. Then each read takes

@@ -39,13 +39,15 @@ inline bool is_open_for(std::uintptr_t state, const runner& me) noexcept {
   return state == gate_open || state == reinterpret_cast<std::uintptr_t>(&me);
 }
 
-/// False: a serial transaction runs, or may run, and leave() is to be called.
-inline bool try_to_enter(runner& me) noexcept {
+/// Returns the state of the gate. Unless that is open for the thread, a serial transaction runs, or may run, and leave()
+/// is to be called.
+inline std::uintptr_t begin_to_enter(runner& me) noexcept {
   become_running(me);
   machine::light_fence();  // pairs with the heavy fence of a thread that closes the gate and then reads activity
   // acquire pairs with the release in leave_serial() and end_bias()
-  return is_open_for(shared.quiescence_gate.load(std::memory_order_acquire), me);
+  return shared.quiescence_gate.load(std::memory_order_acquire);
 }
+inline bool try_to_enter(runner& me) noexcept { return is_open_for(begin_to_enter(me), me); }
 /// Requires: try_to_enter() has returned false. Enters when its turn has come, as a serial transaction would.
 void wait_for_gate(runner& me) noexcept;
 

@@ -61,53 +61,10 @@ void wait_for_long_owner(const runner& me) noexcept {
 [[gnu::noinline]] void begin_by_itself(runner& me) {
   enter_serial(me);
   me.mode = me.is_irrevocable() ? run_mode::irrevocable : run_mode::serial;
+  me.in_place = engine::nobody;
   me.how = &serial;
   if (me.keeps_timestamp) drop_timestamp(me);
   begin_serial(me);
-}
-
-/// By another algorithm than dctl, or after a failed attempt.
-[[gnu::noinline]] void begin_in_turn(runner& me, const algorithm& how) {
-  me.mode = run_mode::software;
-  me.has_unlogged = false;
-  me.how = &how;
-  if (me.keeps_timestamp && &how != &two_phase) drop_timestamp(me);
-  how.begin(me);
-}
-
-/// How an attempt has begun.
-enum class kind : std::uint8_t { by_bias, in_software, irrevocable };
-
-kind begin_attempt(runner& me) {
-  if (!me.reads.empty()) me.reads.clear();
-  if (!me.undo.empty()) me.undo.clear();
-  clear_extras(me);
-  if (me.is_marked) [[unlikely]]
-    wait_before_attempt(me);
-  if (me.goes_by_itself()) [[unlikely]] {
-    begin_by_itself(me);
-    return me.is_irrevocable() ? kind::irrevocable : kind::in_software;
-  }
-  enter(me);
-  const algorithm& how = algorithm_now();
-  if (&how != &dctl || me.is_marked) [[unlikely]] {
-    begin_in_turn(me, how);
-    return kind::in_software;
-  }
-  if (--me.until_look == 0) [[unlikely]]
-    look_for_others(me);
-  if (has_bias(me)) {
-    me.mode = run_mode::software;
-    me.has_unlogged = true;
-    me.how = &biased;
-    me.set_bound(engine::every_version);
-    return kind::by_bias;
-  }
-  me.mode = run_mode::software;
-  me.has_unlogged = false;
-  me.how = &dctl;
-  begin_dctl(me);
-  return kind::in_software;
 }
 
 void leave_by_mode(runner& me) noexcept {
@@ -118,8 +75,6 @@ void leave_by_mode(runner& me) noexcept {
   }
 }
 
-[[noreturn]] void jump_to_start(runner& me) { machine::jump_to(*me.beginning); }
-
 /// The actions may run blocks, which use the same logs.
 void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
   if (list.empty()) [[likely]]
@@ -129,52 +84,40 @@ void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
   for (txsync::detail::deferred_action& one : now) one.run(one.data);
 }
 
-/// What follows a commit, however the transaction was run. Requires: the thread runs none any more.
-void settle(runner& me) noexcept {
+/// What few transactions have to do after a commit. Requires: the thread runs none any more.
+[[gnu::noinline]] void settle_extras(runner& me) noexcept {
   TXSYNC_ASSERT((me.activity.load(std::memory_order_relaxed) & 1) == 0, "the thread runs no transaction any more");
-  if (!me.has_extras) [[likely]]
-    return;
   if (me.privatizes) wait_for_running(me);
   if (!me.gone.empty()) bury_gone(me);
   keep_all_made(me);
   run_actions(me.commit_actions);
 }
+/// What follows a commit, however the transaction was run.
+void settle(runner& me) noexcept {
+  if (me.has_extras) [[unlikely]]
+    settle_extras(me);
+}
 
-bool commit_by_algorithm(runner& me) { return me.how == &dctl ? commit_dctl(me) : me.how->commit(me); }
-
-void wake_if_asleep(runner& me) noexcept {
+/// For a thread that has written. Those that sleep may wait for that.
+bool others_sleep() noexcept {
   machine::light_fence();  // pairs with the heavy fence of a thread that is about to sleep
-  // relaxed: after the fence
-  if (shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wake_sleepers(me);
+  return shared.sleepers.load(std::memory_order_relaxed) != 0;  // relaxed: after the fence
 }
 
 void commit_attempt(runner& me) {
   const run_mode mode = me.mode;
   order_before_blocks();
-  const bool wrote = commit_by_algorithm(me) || mode == run_mode::irrevocable;
+  const bool wrote = me.how->commit(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
-  if (wrote) wake_if_asleep(me);
+  if (wrote && others_sleep()) wake_sleepers(me);
   close_accesses(me);
   me.counts->transactions.commits.add(1);
-  if (mode != run_mode::software) [[unlikely]]
-    me.counts->transactions.alone.add(1);
-  settle(me);
-}
-
-/// The same for an attempt that began under the gate's bias.
-void commit_biased(runner& me) {
-  order_before_blocks();
-  const bool wrote = commit_serial(me);
-  leave(me);
-  if (wrote) wake_if_asleep(me);
-  close_accesses_only(me);
-  me.counts->transactions.commits.add(1);
+  if (mode != run_mode::software) me.counts->transactions.alone.add(1);
   settle(me);
 }
 
 /// An exception leaves the body. What an irrevocable block has done stays.
-void give_up(runner& me) {
+[[gnu::noinline]] void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   me.counts->transactions.aborts[static_cast<std::size_t>(abort_cause::user)].add(1);
   abandon(me);
@@ -182,10 +125,164 @@ void give_up(runner& me) {
   run_actions(me.abort_actions);
 }
 
-/// Runs the thread's first block, or a block that is not among the last two that it learnt.
-[[gnu::noinline]] void run_first(block& where, const erased_body& body, void* data) {
-  runner::mine().learn(where);
-  run(where, body, data);
+/// An attempt that has begun, to its commit.
+void run_body_and_commit(runner& me) {
+  order_behind_blocks();
+  try {
+    if (me.mode == run_mode::irrevocable) {
+      me.body->directly(me.data, me.directly);
+    } else {
+      me.body->in_software(me.data, me);
+    }
+  } catch (...) {
+    give_up(me);
+    throw;
+  }
+  commit_attempt(me);
+}
+
+/// The end of a transaction that began ready (get_ready()): the next one is ready, too, if its block is the same.
+[[gnu::always_inline]] inline void end_quickly(runner& me) noexcept {
+  me.reads.clear();
+  me.set_bound(0);  // dctl then refuses every access
+  me.mode = run_mode::idle;
+  me.counts->transactions.commits.add(1);
+  if (me.has_extras) [[unlikely]]
+    return settle_extras(me);
+  me.ready_for = me.where;
+}
+
+[[gnu::noinline]] void end_waking(runner& me) noexcept {
+  wake_sleepers(me);
+  me.undo.clear();
+  end_quickly(me);
+}
+/// The same, if it has written.
+[[gnu::always_inline]] inline void end_writing_quickly(runner& me) noexcept {
+  if (others_sleep()) [[unlikely]]
+    return end_waking(me);
+  me.undo.clear();
+  end_quickly(me);
+}
+
+/// Commits what a transaction of dctl has written.
+[[gnu::noinline]] void commit_writes(runner& me) {
+  commit_owned(me);
+  leave(me);
+  me.owned.clear();
+  end_writing_quickly(me);
+}
+
+/// An attempt by dctl of a thread that was ready, and has entered.
+[[gnu::always_inline]] inline void run_by_dctl(runner& me) {
+  me.mode = run_mode::software;
+  me.has_unlogged = false;
+  me.logs_reads = me.where->has_written();
+  me.set_bound(shared.clock.load());
+  try {
+    me.body->in_software(me.data, me);
+  } catch (...) {
+    give_up(me);
+    throw;
+  }
+  if (!me.owned.empty()) return commit_writes(me);
+  leave(me);
+  end_quickly(me);
+}
+
+/// The same under the gate's bias.
+void run_by_bias(runner& me) {
+  me.mode = run_mode::software;
+  me.has_unlogged = true;
+  me.how = &biased;
+  me.set_bound(engine::every_version);
+  try {
+    me.body->in_software(me.data, me);
+  } catch (...) {
+    give_up(me);
+    throw;
+  }
+  leave(me);
+  me.how = &dctl;
+  if (commit_serial(me)) return end_writing_quickly(me);
+  end_quickly(me);
+}
+
+/// By another algorithm than dctl, or after a failed attempt, once the thread has entered.
+[[gnu::noinline]] void run_entered(runner& me) {
+  const algorithm& how = algorithm_now();
+  me.mode = run_mode::software;
+  me.has_unlogged = false;
+  me.in_place = engine::nobody;
+  me.how = &how;
+  if (me.keeps_timestamp && &how != &two_phase) drop_timestamp(me);
+  how.begin(me);
+  run_body_and_commit(me);
+}
+
+/// Any attempt.
+void run_in_turn(void* thread) {
+  runner& me = *static_cast<runner*>(thread);
+  me.reads.clear();
+  me.undo.clear();
+  clear_extras(me);
+  if (me.is_marked) wait_before_attempt(me);
+  if (me.goes_by_itself()) {
+    begin_by_itself(me);
+    return run_body_and_commit(me);
+  }
+  enter(me);
+  run_entered(me);
+}
+
+/// Looks for other threads, which it does once in a while.
+[[gnu::noinline]] void run_looking(runner& me) {
+  look_for_others(me);
+  if (has_bias(me)) return run_by_bias(me);
+  run_by_dctl(me);
+}
+
+/// The gate is closed, or biased to another thread.
+[[gnu::noinline]] void run_behind_gate(runner& me) {
+  wait_for_gate(me);
+  if (&algorithm_now() != &dctl) return run_entered(me);
+  if (--me.until_look == 0) return run_looking(me);
+  run_by_dctl(me);
+}
+
+/// The gate was biased to the thread when it entered. A thread that ends the bias waits, so no other one runs blocks.
+/// The algorithm in use is dctl, since a thread that chooses another one ends the bias first.
+[[gnu::noinline]] void run_biased(runner& me) {
+  TXSYNC_ASSERT(&algorithm_now() == &dctl, "the gate is biased only while dctl is in use");
+  if (--me.until_look == 0) [[unlikely]]
+    return run_looking(me);
+  run_by_bias(me);
+}
+
+/// The first attempt of most transactions. Nothing is kept in registers over calls, so it saves none.
+void run_quickly(void* thread) {
+  runner& me = *static_cast<runner*>(thread);
+  TXSYNC_ASSERT_VALUE(me.is_clean() && me.how == &dctl, "the thread is ready: the last transaction has left nothing");
+  me.ready_for = nullptr;
+  const std::uintptr_t state = begin_to_enter(me);
+  if (state != gate_open) [[unlikely]]
+    return is_open_for(state, me) ? run_biased(me) : run_behind_gate(me);
+  // acquire: as in algorithm_now()
+  if (shared.in_use.load(std::memory_order_acquire) != &dctl) [[unlikely]]
+    return run_entered(me);
+  if (--me.until_look == 0) [[unlikely]]
+    return run_looking(me);
+  run_by_dctl(me);
+}
+
+/// For run_quickly(): with that, nothing but the gate and the algorithm in use remains to be looked at.
+void get_ready(runner& me) {
+  me.reads.clear();
+  me.undo.clear();
+  clear_extras(me);
+  begin_with_orecs(me);
+  me.in_place = me.engine::mine;
+  me.how = &dctl;
 }
 
 [[gnu::noinline]] void run_within(runner& me, const block& where, const erased_body& body, void* data) {
@@ -196,6 +293,26 @@ void give_up(runner& me) {
     body.in_software(data, me);
   }
 }
+
+/// A block of a thread that is not ready for it.
+[[gnu::noinline]] void run_otherwise(block& where, const erased_body& body, void* data) {
+  runner& me = runner::mine();
+  if (me.mode != run_mode::idle) return run_within(me, where, body, data);
+  me.ready_for = nullptr;
+  me.begin_block(where);
+  const algorithm& how = algorithm_now();
+  if (how.in_hardware && run_in_hardware(me, body, data)) return settle(me);
+  me.body = &body;
+  me.data = data;
+  if (&how == &dctl && !me.goes_by_itself() && me.moves_clock == 0 && machine::calls_are_recorded()) {
+    get_ready(me);
+    machine::call_recorded_from(me.beginning, run_quickly, &me);
+  } else {
+    machine::call_from(me.beginning, run_in_turn, &me);
+  }
+}
+
+[[noreturn]] void begin_next_attempt(runner& me) { machine::begin_anew(me.beginning, run_in_turn, &me); }
 
 }  // namespace
 
@@ -227,7 +344,7 @@ void restart(engine& engine, abort_cause why) {
   me.is_marked = true;
   abandon(me);
   report_abort(me, why);
-  jump_to_start(me);
+  begin_next_attempt(me);
 }
 
 void restart_irrevocable(engine& engine) {
@@ -237,7 +354,7 @@ void restart_irrevocable(engine& engine) {
   me.wants_irrevocable = true;
   me.is_marked = true;
   abandon(me);
-  jump_to_start(me);
+  begin_next_attempt(me);
 }
 
 void retry(engine& engine) {
@@ -253,7 +370,7 @@ void retry(engine& engine) {
   } else if (!sleep_until_changed(me)) {
     refuse("retry() in an atomic block that has read nothing: it could never go on");
   }
-  jump_to_start(me);
+  begin_next_attempt(me);
 }
 
 bool run_alternative(engine& engine, erased_code first, void* data) {
@@ -284,36 +401,11 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
 
 void run(block& where, const erased_body& body, void* data) {
   runner* const found = runner::mine_if_any();
-  if (found == nullptr) [[unlikely]]
-    return run_first(where, body, data);
-  runner& me = *found;
-  if (me.mode != run_mode::idle) [[unlikely]]
-    return run_within(me, where, body, data);
-  if (!me.knows(where)) [[unlikely]]
-    return run_first(where, body, data);
-  me.begin_block(where);
-  if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) [[unlikely]]
-    return settle(me);
-  machine::jump_target start;
-  me.beginning = &start;
-  static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
-  const kind begun = begin_attempt(me);
-  order_behind_blocks();
-  try {
-    if (begun == kind::irrevocable) [[unlikely]] {
-      body.directly(data, me.directly);
-    } else {
-      body.in_software(data, me);
-    }
-  } catch (...) {
-    give_up(me);
-    throw;
-  }
-  if (begun == kind::by_bias) {
-    commit_biased(me);
-  } else {
-    commit_attempt(me);
-  }
+  if (found == nullptr || found->ready_for != &where) [[unlikely]]
+    return run_otherwise(where, body, data);
+  found->body = &body;
+  found->data = data;
+  machine::call_recorded_from(found->beginning, run_quickly, found);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -26,7 +26,7 @@ constinit std::atomic<bool> knows_forks{false};
 
 }  // namespace
 
-constinit thread_local runner* runner::my_runner = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local runner* runner::my_runner = nullptr;
 
 void* grow_log(void* old, std::size_t bytes) {
   void* const grown = std::realloc(old, bytes);
@@ -121,6 +121,7 @@ observe::speculation_counters* runner::counts_of(block& which) noexcept {
 /// Counters belong to a thread, which ends before its runner does. A thread gives back its counters before its runner,
 /// since it took them later. Blocks that run in between may lose a count to the counters' next owner.
 void runner::forget_blocks() noexcept {
+  ready_for = nullptr;
   where = nullptr;
   counts = nullptr;
   other_block = nullptr;

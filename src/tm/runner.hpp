@@ -10,8 +10,9 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/jump_target.hpp>
 #include <txsync/machine/thread.hpp>
-#include <txsync/tm/transaction.hpp>
+#include <txsync/tm/atomically.hpp>
 
+#include "machine/call_start.hpp"
 #include "observe/thread_block.hpp"
 #include "speculate/thread_memory.hpp"
 #include "tm/write_set.hpp"
@@ -58,13 +59,15 @@ class alignas(machine::pad_bytes) runner : public transaction {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> timestamp{no_timestamp};
   std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< a bit for each orec: read by this transaction
 
-  alignas(machine::pad_bytes) block* where = nullptr;
+  /// The last block, if it has left nothing that the next transaction has to look at. That one may then begin by
+  /// run_quickly() (run.cpp). Null while the thread runs a transaction.
+  alignas(machine::pad_bytes) const block* ready_for = nullptr;
+  block* where = nullptr;
   /// What is counted of that block, at its site (observe/attempts.hpp). Written outside attempts.
   observe::speculation_counters* counts = nullptr;
   block* other_block = nullptr;  ///< the block that the thread ran before
   observe::speculation_counters* other_counts = nullptr;
   txsync::detail::timed_sections timed;         ///< of what runs in attempts
-  machine::jump_target* beginning = nullptr;    ///< where an attempt begins
   machine::jump_target* alternative = nullptr;  ///< where the second body of or_else() begins
   std::uint32_t failures = 0;                   ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
@@ -84,6 +87,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
   direct_transaction directly{*this};
 
+  // Of the block that runs.
+  const erased_body* body = nullptr;
+  void* data = nullptr;
+  machine::call_start beginning;  ///< where attempts begin
+
   write_set writes;                ///< for algorithms that buffer them
   std::uint64_t start = 0;         ///< the clock at the start, if `bound` does not hold it: for norec and tl2
   growing_log<seen_value> values;  ///< read by norec's transaction
@@ -94,24 +102,21 @@ class alignas(machine::pad_bytes) runner : public transaction {
   growing_log<seen_running> running;
   std::size_t patience = 0;  ///< how many objects may wait before the thread itself waits
 
-  /// Whether begin_block() finds its counts: it is one of the last two that were learnt.
-  bool knows(const block& which) const noexcept { return where == &which || other_block == &which; }
-  void learn(block& which) noexcept {
-    observe::speculation_counters* const found = counts_of(which);
-    other_block = where;
-    other_counts = counts;
-    where = &which;
-    counts = found;
-  }
-  /// Requires: knows(which).
+  /// The thread keeps the counts of the last two blocks.
   void begin_block(block& which) noexcept {
-    TXSYNC_ASSERT_VALUE(knows(which), "the block is one of the last two that the thread has learnt");
     if (where != &which) {
-      std::swap(where, other_block);
-      std::swap(counts, other_counts);
+      observe::speculation_counters* const found = other_block == &which ? other_counts : counts_of(which);
+      other_block = where;
+      other_counts = counts;
+      where = &which;
+      counts = found;
     }
-    if (is_marked) [[unlikely]]
-      forget_marks();
+    if (is_marked) forget_marks();
+  }
+  /// For an assertion: whether the last transaction has left nothing.
+  bool is_clean() const noexcept {
+    return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked && moves_clock == 0 &&
+           in_place == engine::mine;
   }
   void forget_marks() noexcept {
     failures = 0;

@@ -393,6 +393,43 @@ TEST_P(AtomicBlocks, AreWokenByAnyAlgorithm) {
   }
 }
 
+TEST_P(AtomicBlocks, ThrowAfterARestart) {
+  var<int> number{0};
+  for (int i = 0; i < 3; ++i) {
+    int runs = 0;
+    EXPECT_THROW(atomically(plain,
+                            [&](auto& tx) {
+                              ++runs;
+                              tx.irrevocable();
+                              tx.write(number, tx.read(number) + 1);
+                              throw std::runtime_error("stays");
+                            }),
+                 std::runtime_error);
+    EXPECT_GT(runs, 1);
+    atomically(plain, [&](auto& tx) { tx.write(number, tx.read(number) + 1); });
+    EXPECT_EQ(number.load(), 2 * (i + 1));
+  }
+}
+
+TEST_P(AtomicBlocks, ThatTheThreadHasJustRunArePartOfTheNext) {
+  static constinit stm::block inner{"test.inner_before"};
+  static constinit stm::block outer{"test.outer_before"};
+  var<int> number{0};
+  const auto add = [&] { atomically(inner, [&](auto& tx) { tx.write(number, tx.read(number) + 1); }); };
+  for (int i = 0; i < 3; ++i) {
+    add();
+    add();
+    EXPECT_THROW(atomically(outer,
+                            [&](auto&) {
+                              add();
+                              add();
+                              throw std::runtime_error("given up");
+                            }),
+                 std::runtime_error);
+    EXPECT_EQ(number.load(), 2 * (i + 1));
+  }
+}
+
 TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
   var<int> number{0};
   int before = 0;

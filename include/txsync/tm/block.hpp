@@ -48,7 +48,8 @@ class block {
 
   /// Whether its transactions start without a record of their reads, because none of them has written yet. Relaxed: a
   /// thread that reads an old value makes one attempt more.
-  bool only_reads() const noexcept { return !writes_.load(std::memory_order_relaxed); }
+  bool only_reads() const noexcept { return !has_written(); }
+  bool has_written() const noexcept { return writes_.load(std::memory_order_relaxed); }
   /// Called by the first transaction that writes.
   void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
   /// For explorations, between two of them: resets the block, as if it had never run.

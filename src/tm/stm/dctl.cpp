@@ -34,6 +34,56 @@ bool extend(engine& me, std::uint64_t version) noexcept {
   return true;
 }
 
+// Between blocks a runner keeps dctl, with a bound of 0, so each access takes the long path.
+[[gnu::noinline]] std::uint64_t read_in_turn(engine& me, const word& cell, orec& record) {
+  if (me.mode != run_mode::software) refuse_access(me);
+  return read_by_orec<extend>(me, cell, record);
+}
+[[gnu::noinline]] void write_in_turn(engine& me, word& cell, orec& record, std::uint64_t value) {
+  if (me.mode != run_mode::software) refuse_access(me);
+  write_in_place<extend>(me, cell, record, value);
+}
+
+/// Quick if the attempt has read nothing yet: then there is nothing to check when its start moves. A thread that often
+/// writes the same words finds their versions as young as its start.
+std::uint64_t read(engine& me, const word& cell, orec& record) {
+  const std::uint64_t seen = record.load();
+  orec** const slot = me.reads.end();
+  if (is_owned(seen) || slot != me.reads.begin() || me.has_unlogged || me.mode != run_mode::software ||
+      !me.reads.has_room()) [[unlikely]]
+    return read_in_turn(me, cell, record);
+  std::uint64_t now = shared.clock.load();
+  if (now <= seen) [[likely]] {
+    if (shared.clock.compare_exchange_strong(now, seen + 1)) now = seen + 1;  // as in extend()
+  }
+  const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
+  if (record.load() != seen) [[unlikely]]                            // sequentially consistent: after the clock
+    return read_in_turn(me, cell, record);
+  TXSYNC_ASSERT_VALUE(seen < now, "no version is younger than the clock");
+  me.set_bound(now);
+  if (me.logs_reads) {
+    me.reads.append_at(slot, &record);
+  } else {
+    me.has_unlogged = true;
+  }
+  return value;
+}
+
+/// Quick if the word's record is free, and not younger than the start.
+void write(engine& me, word& cell, orec& record, std::uint64_t value) {
+  std::uint64_t seen = record.load();
+  owned_orec* const slot = me.owned.end();
+  old_value* const undo_slot = me.undo.end();
+  if (!me.logs_reads || seen >= me.bound() || !me.owned.has_room() || !me.undo.has_room()) [[unlikely]]
+    return write_in_turn(me, cell, record, value);
+  if (!record.compare_exchange_strong(seen, me.mine)) [[unlikely]]
+    return write_in_turn(me, cell, record, value);
+  me.owned.append_at(slot, {&record, seen});
+  // relaxed and release: as in engine::store_in_place()
+  me.undo.append_at(undo_slot, {&cell, cell.load(std::memory_order_relaxed)});
+  cell.store(value, std::memory_order_release);
+}
+
 void roll_back(engine& me) noexcept {
   undo_from(me, 0);
   // A new version: a transaction that has read an undone word must not find the orec unchanged. It is below the clock,
@@ -48,8 +98,8 @@ constinit const algorithm dctl = {
     .name = "dctl",
     .summary = "words owned from the first write on, written in place; a clock that commits only read",
     .begin = begin_dctl,
-    .read = read_by_orec<extend>,
-    .write = write_in_place<extend>,
+    .read = read,
+    .write = write,
     .commit = commit_dctl,
     .roll_back = roll_back,
     .roll_back_to = undo_to,

@@ -13,7 +13,9 @@ inline void learn_to_start_late(engine& me) noexcept {
   constexpr std::size_t shortest = 64;
   constexpr std::size_t max_turns = 1'024;
   const std::size_t read = me.reads.size();
-  if (read >= shortest) runner_of(me).moves_clock = static_cast<std::uint32_t>(read < max_turns ? read : max_turns);
+  if (read < shortest) return;
+  runner_of(me).moves_clock = static_cast<std::uint32_t>(read < max_turns ? read : max_turns);
+  me.has_extras = true;  // the next transaction does not begin as most do
 }
 
 inline void begin_dctl(engine& me) {
@@ -28,14 +30,19 @@ inline void begin_dctl(engine& me) {
   }
 }
 
-inline bool commit_dctl(engine& me) {
-  if (me.owned.empty()) {
-    if (runner_of(me).failures != 0) [[unlikely]]
-      learn_to_start_late(me);
-    return false;
-  }
+/// Requires: the transaction has written.
+inline void commit_owned(engine& me) {
+  TXSYNC_ASSERT_VALUE(!me.owned.empty(), "the transaction that commits writes has written");
   if (!orecs_are_valid(me)) restart(me, abort_cause::validation);
   release_at(me, shared.clock.load());
+}
+
+inline bool commit_dctl(engine& me) {
+  if (me.owned.empty()) {
+    if (runner_of(me).failures != 0) learn_to_start_late(me);
+    return false;
+  }
+  commit_owned(me);
   return true;
 }
 

@@ -56,7 +56,7 @@ void move_snapshot(engine& me) {
   if (!is_valid(me)) restart(me, abort_cause::validation);
 }
 
-std::uint64_t read(engine& me, const word& cell) {
+std::uint64_t read(engine& me, const word& cell, orec&) {
   runner& mine = runner_of(me);
   if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
   for (;;) {
@@ -70,7 +70,7 @@ std::uint64_t read(engine& me, const word& cell) {
   }
 }
 
-void write(engine& me, word& cell, std::uint64_t value) {
+void write(engine& me, word& cell, orec&, std::uint64_t value) {
   runner& mine = runner_of(me);
   mine.writes.put(cell, value, mine.alternative != nullptr);
 }

@@ -29,9 +29,10 @@ inline void begin_to_write(engine& me) {
 
 /// Whether all reads in the log still belong to the transaction's snapshot.
 inline bool orecs_are_valid(engine& me) noexcept {
+  const std::uint64_t limit = me.bound();
   for (const orec* const record : me.reads) {
     const std::uint64_t seen = record->load();
-    if (seen >= me.bound() && seen != me.mine) return false;
+    if (seen >= limit && seen != me.mine) return false;
   }
   return true;
 }
@@ -55,8 +56,7 @@ inline constexpr unsigned max_extensions = 8;
 
 /// The value in memory of a word that the transaction owns, or nobody.
 template <extend_snapshot extend>
-std::uint64_t read_by_orec(engine& me, const word& cell) {
-  orec& record = me.orec_of(cell);
+std::uint64_t read_by_orec(engine& me, const word& cell, orec& record) {
   for (unsigned extensions = 0;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) {
@@ -91,16 +91,19 @@ void own(engine& me, orec& record) {
 }
 
 template <extend_snapshot extend>
-void write_in_place(engine& me, word& cell, std::uint64_t value) {
+void write_in_place(engine& me, word& cell, orec& record, std::uint64_t value) {
   if (!me.logs_reads) begin_to_write(me);
-  own<extend>(me, me.orec_of(cell));
+  own<extend>(me, record);
   me.store_in_place(cell, value);
 }
 
-/// Releases all owned records.
+/// Releases all owned records. Requires: there is one.
 inline void release_at(engine& me, std::uint64_t version) noexcept {
+  TXSYNC_ASSERT_VALUE(!me.owned.empty(), "the transaction owns a record");
+  const owned_orec* one = me.owned.begin();
   // release pairs with the loads of orecs by readers: a reader of the version sees what was written under it
-  for (const owned_orec& one : me.owned) one.record->store(version, std::memory_order_release);
+  do one->record->store(version, std::memory_order_release);
+  while (++one != me.owned.end());
 }
 
 void add_read_orecs(engine& me, stripe_set& into) noexcept;

@@ -15,11 +15,11 @@ alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts read its l
 
 // Hardly ever called, since the bound admits every version, unless another thread has set it to 0
 // (quiescence_gate.cpp).
-std::uint64_t read_serial(engine& me, const word& cell) {
+std::uint64_t read_serial(engine& me, const word& cell, orec&) {
   me.has_unlogged = true;
   return cell.load(std::memory_order_acquire);
 }
-void write_serial(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
+void write_serial(engine& me, word& cell, orec&, std::uint64_t value) { me.store_in_place(cell, value); }
 void roll_back_serial(engine& me) noexcept { undo_from(me, 0); }
 
 void take_global_lock() noexcept TXSYNC_UNCHECKED {
@@ -52,7 +52,7 @@ constexpr algorithm make_biased() {
   algorithm made = one_at_a_time;
   made.name = "biased";
   // Another thread wants to run transactions. This one restarts, and runs beside them.
-  made.read = [](engine& me, const word&) -> std::uint64_t { restart(me, abort_cause::lock_busy); };
+  made.read = [](engine& me, const word&, orec&) -> std::uint64_t { restart(me, abort_cause::lock_busy); };
   made.add_reads = add_read_orecs;  // for the next attempt, which logs them
   return made;
 }

@@ -50,15 +50,15 @@ void begin_buffered(engine& me) {
   runner_of(me).writes.clear();
 }
 
-std::uint64_t read_buffered(engine& me, const word& cell) {
+std::uint64_t read_buffered(engine& me, const word& cell, orec& record) {
   // The orec of a buffered word is owned, so inlined reads do not read the word.
   if (const std::uint64_t* const written = runner_of(me).writes.find(cell)) return *written;
-  return read_by_orec<extend>(me, cell);
+  return read_by_orec<extend>(me, cell, record);
 }
 
-void write_buffered(engine& me, word& cell, std::uint64_t value) {
+void write_buffered(engine& me, word& cell, orec& record, std::uint64_t value) {
   if (!me.logs_reads) begin_to_write(me);
-  own<extend>(me, me.orec_of(cell));
+  own<extend>(me, record);
   runner& mine = runner_of(me);
   mine.writes.put(cell, value, mine.alternative != nullptr);
 }

@@ -23,10 +23,9 @@ void begin(engine& me) {
   me.set_bound(mine.start);
 }
 
-std::uint64_t read(engine& me, const word& cell) {
+std::uint64_t read(engine& me, const word& cell, orec& record) {
   const runner& mine = runner_of(me);
   if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
-  orec& record = engine::orec_of(cell);
   for (;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen >= mine.start) restart(me, abort_cause::validation);
@@ -37,13 +36,13 @@ std::uint64_t read(engine& me, const word& cell) {
   }
 }
 
-void write(engine& me, word& cell, std::uint64_t value) {
+void write(engine& me, word& cell, orec& record, std::uint64_t value) {
   if (!me.logs_reads) begin_to_write(me);
   me.set_bound(0);  // from here on a read looks at the buffer first
   runner& mine = runner_of(me);
   me.owned.reserve_one();
   if (mine.writes.put(cell, value, mine.alternative != nullptr) == write_set::outcome::added) {
-    me.owned.append({&engine::orec_of(cell), not_yet});
+    me.owned.append({&record, not_yet});
   }
 }
 

@@ -146,9 +146,8 @@ void begin(engine& me) {
   runner_of(me).keeps_timestamp = false;
 }
 
-std::uint64_t read(engine& engine, const word& cell) {
+std::uint64_t read(engine& engine, const word& cell, orec& record) {
   runner& me = runner_of(engine);
-  orec& record = engine.orec_of(cell);
   const reader_bit wanted(record);
   bits& mine = bits_of(me)[wanted.index];
   // relaxed, all three: written only by this thread while it holds the lock
@@ -165,8 +164,8 @@ std::uint64_t read(engine& engine, const word& cell) {
   return cell.load(std::memory_order_relaxed);
 }
 
-void write(engine& engine, word& cell, std::uint64_t value) {
-  lock_for_writing(runner_of(engine), engine.orec_of(cell));  // otherwise inlined code would have written it
+void write(engine& engine, word& cell, orec& record, std::uint64_t value) {
+  lock_for_writing(runner_of(engine), record);  // otherwise inlined code would have written it
   engine.store_in_place(cell, value);
 }
 

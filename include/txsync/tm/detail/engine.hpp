@@ -78,9 +78,9 @@ struct algorithm {
   const char* summary;
   /// Before the first access of an attempt. Sets which words are read by the inlined path, and up to which version.
   void (*begin)(engine& me);
-  /// Reads and writes that the inlined path does not decide.
-  std::uint64_t (*read)(engine& me, const word& cell);
-  void (*write)(engine& me, word& cell, std::uint64_t value);
+  /// Reads and writes that the inlined path does not decide. `record` is that of the word.
+  std::uint64_t (*read)(engine& me, const word& cell, orec& record);
+  void (*write)(engine& me, word& cell, orec& record, std::uint64_t value);
   /// If it returns, the attempt has committed; if the commit fails, it does not return, and the attempt is restarted.
   /// True: the attempt has written something.
   bool (*commit)(engine& me);
@@ -139,6 +139,8 @@ class engine {
   static constexpr std::uint64_t nobody = ~std::uint64_t{0};
   /// The bound of a serial transaction, which does not look at orecs.
   static constexpr std::uint64_t every_version = owned_bit;
+  /// Cheaper than a comparison with it; other bounds do not have that bit.
+  static bool admits_every_version(std::uint64_t limit) noexcept { return (limit & every_version) != 0; }
 
   /// The orec of a word.
   [[gnu::always_inline]] static orec& orec_of(const word& cell) noexcept {
@@ -152,7 +154,8 @@ class engine {
   }
   [[gnu::always_inline]] std::uint64_t read_unannotated(const word& cell) {
     const std::uint64_t limit = bound();
-    if (limit == every_version) return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
+    if (admits_every_version(limit)) [[unlikely]]
+      return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
     orec& record = orec_of(cell);
     const std::uint64_t seen = record.load(std::memory_order_seq_cst);
     // acquire pairs with the release in store_in_place(): a thread that sees such a value also sees its transaction's
@@ -163,14 +166,15 @@ class engine {
       note_read(record);
       return value;
     }
-    return how->read(*this, cell);
+    return how->read(*this, cell, record);
   }
   [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) {
+    orec& record = orec_of(cell);
     // relaxed: no other thread stores a value that makes this true
-    if (bound() == every_version || orec_of(cell).load(std::memory_order_relaxed) == in_place) {
+    if (admits_every_version(bound()) || record.load(std::memory_order_relaxed) == in_place) {
       store_in_place(cell, value);
     } else {
-      how->write(*this, cell, value);
+      how->write(*this, cell, record, value);
     }
   }
   [[gnu::always_inline]] void note_read(orec& record) {

@@ -31,6 +31,14 @@ class growing_log {
     reserve_one();
     *next_++ = entry;
   }
+  /// Requires: has_room(), and `place` is end(). The caller has read that before.
+  [[gnu::always_inline]] void append_at(Entry* place, const Entry& entry) noexcept {
+    TXSYNC_ASSERT_VALUE(has_room() && place == next_, "the log has room for another entry, at that place");
+    *place = entry;
+    next_ = place + 1;
+  }
+  /// Whether append() needs no memory.
+  bool has_room() const noexcept { return next_ != end_; }
   /// The next append() throws nothing.
   [[gnu::always_inline]] void reserve_one() {
     if (next_ == end_) [[unlikely]]
