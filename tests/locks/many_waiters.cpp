@@ -62,7 +62,7 @@ class crowd_of_threads {
 
 /// A line of a futex_mutex holds 4,095.
 unsigned crowd_size() {
-  if (full_budget()) return under_tsan ? 1'000 : 10'000;  // ThreadSanitizer has some 8,000 threads, and less memory
+  if (full_budget()) return under_tsan || maybe_emulated ? 1'000 : 10'000;  // ThreadSanitizer has some 8,000 threads
   return under_tsan || under_asan || maybe_emulated ? 100 : 1'000;
 }
 
