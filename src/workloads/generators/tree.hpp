@@ -69,7 +69,7 @@ class alignas(machine::pad_bytes) tree_visitor final : public visitor {
 class key_tree final : public structure {
  public:
   key_tree(const parameters& values, const plan& how);
-  ~key_tree();
+  ~key_tree() override;
   bool ok() const noexcept { return filled_; }
 
   std::uint64_t locks() const noexcept override { return 1; }
