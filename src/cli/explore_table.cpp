@@ -20,6 +20,7 @@ std::string in_lines(std::string complaint) {
   }
   return complaint;
 }
+
 }  // namespace
 
 void print_heading(std::FILE* out) {

@@ -36,9 +36,8 @@ class replay_verb final : public verb {
     flag(app, "--gdb", gdb_, "Of a program: run the schedule in gdb, up to the place where it fails");
     footer(app,
            "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"
-           "A line has a thread's steps in one line of the source, at memory that several threads use. Exit status 1: "
-           "the\n"
-           "schedule failed again.");
+           "A line has a thread's steps in one line of the source, at memory that several threads use.\n"
+           "Exit status 1: the schedule failed again.");
   }
 
   bool takes_program() const override { return true; }

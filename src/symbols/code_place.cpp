@@ -30,18 +30,22 @@ bool is_frame_of_thread(const code_place& place) {
          (place.name.starts_with("run (") || place.name.starts_with("run_state ("));
 }
 
+std::string text_of(const code_place& place) {
+  return place.library.empty() ? place.name : place.name + " in " + place.library;
+}
+
 /// Replaces the word "code" at the end of a text.
-void add_place(std::string& text, const module_symbols& symbols, std::uint64_t address) {
+void add_place(std::string& text, const code_place& place) {
   text.resize(text.size() - code_word.size());
-  if (text.ends_with(caller_follows) && is_frame_of_thread(place_of(symbols, address))) {
+  if (text.ends_with(caller_follows) && is_frame_of_thread(place)) {
     text.resize(text.size() - caller_follows.size());
     return;
   }
-  const std::string place = place_name(symbols, address);
   // "at 3 cycles, PLACE, in PLACE": once is enough.
-  const std::string before = ", " + place + ", in ";
+  const std::string name = text_of(place);
+  const std::string before = ", " + name + ", in ";
   if (text.ends_with(before)) text.replace(text.size() - before.size(), before.size(), ", in ");
-  text += place;
+  text += name;
 }
 
 }  // namespace
@@ -76,10 +80,7 @@ code_place place_of(const module_symbols& symbols, std::uint64_t code) {
   return {with_line(meant), is_inlined ? functions.front().name : "", meant.file, meant.line};
 }
 
-std::string place_name(const module_symbols& symbols, std::uint64_t code) {
-  const code_place place = place_of(symbols, code);
-  return place.library.empty() ? place.name : place.name + " in " + place.library;
-}
+std::string place_name(const module_symbols& symbols, std::uint64_t code) { return text_of(place_of(symbols, code)); }
 
 std::string with_places(const module_symbols& symbols, const std::string& text) {
   static constexpr std::string_view mark = " at 0x";
@@ -94,7 +95,7 @@ std::string with_places(const module_symbols& symbols, const std::string& text) 
     const std::uint64_t address = std::stoull(text.substr(at + mark.size() - 2), &digits, 16);
     done = at + mark.size() - 2 + digits;
     if (made.ends_with(code_word)) {
-      add_place(made, symbols, address);
+      add_place(made, place_of(symbols, address));
     } else if (const std::string name = made.ends_with(lock) ? data_name(symbols, address) : ""; !name.empty()) {
       made += " " + name;
     } else if (const std::string object = made.ends_with(data) ? data_name(symbols, address) : ""; !object.empty()) {

@@ -32,7 +32,8 @@ std::string name_in_program(std::string_view name);
 std::string data_name(const module_symbols& symbols, std::uint64_t address);
 
 /// The runtime's text on a failure, without its own name at the beginning, and with names. "code at 0x..." becomes the
-/// place; the frames between the begin of a thread and the program are left out. "lock at 0x..." becomes "lock NAME" if the lock is an object of the image, and "data at 0x..." NAME.
+/// place; the frames between the begin of a thread and the program are left out. For an object of the image, "lock at
+/// 0x..." becomes "lock NAME", and "data at 0x..." NAME.
 std::string with_places(const module_symbols& symbols, const std::string& text);
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::symbols
