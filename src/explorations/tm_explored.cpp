@@ -9,6 +9,9 @@ constexpr unsigned max_threads = 4;  // that run blocks at the same time
 constexpr std::uint64_t wrong = ~std::uint64_t{0};
 
 constinit bool has_begun = false;
+/// Attempts that mixed hybrids have prepared.
+constinit std::atomic<unsigned> prepared{0};
+constinit thread_local bool is_for_software = false;
 
 void forget_all() {
   for (tm::block* const one :
@@ -33,8 +36,49 @@ void begin_anew(const tm::detail::algorithm& how) {
     txsync_sim_schedule_begin(0);  // because a schedule must not contain so many extra steps
     has_begun = true;
   }
+  prepared.store(0);
   tm::detail::shared.in_use.store(&how);
 }
+
+void choose_side() noexcept { is_for_software = prepared.fetch_add(1) % 2 != 0; }
+void abort_if_in_software() noexcept {
+  if (is_for_software) machine::abort<machine::attempt_status::code_fall_back>();
+}
+
+tm::detail::algorithm mixed(const tm::detail::algorithm& how, const tm::detail::hardware_half& attempts) {
+  tm::detail::algorithm made = how;
+  made.in_hardware = &attempts;
+  made.hardware_tries = 0;
+  return made;
+}
+
+namespace {
+
+using tm::detail::algorithm;
+using tm::detail::engine;
+using tm::detail::hardware_half;
+
+template <const algorithm& how>
+constexpr hardware_half mixed_half = {
+    .prepare =
+        [](engine& me) noexcept {
+          choose_side();
+          how.in_hardware->prepare(me);
+        },
+    .begin =
+        [](engine& me) noexcept {
+          abort_if_in_software();
+          how.in_hardware->begin(me);
+        },
+    .end = [](engine& me) noexcept { how.in_hardware->end(me); },
+};
+
+}  // namespace
+
+const algorithm mixed_hydctl = mixed(tm::detail::hydctl, mixed_half<tm::detail::hydctl>);
+const algorithm mixed_hynorec = mixed(tm::detail::hynorec, mixed_half<tm::detail::hynorec>);
+const algorithm mixed_hytinystm = mixed(tm::detail::hytinystm, mixed_half<tm::detail::hytinystm>);
+const algorithm mixed_hytl2 = mixed(tm::detail::hytl2, mixed_half<tm::detail::hytl2>);
 
 void end_schedule() { forget_all(); }
 

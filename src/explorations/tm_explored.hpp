@@ -51,12 +51,27 @@ constexpr exploration explored_by(const char* name, const char* summary, verdict
   return {name, summary, expected, run_by<Test, threads, how, biased>};
 }
 
+/// Hybrids of which about every second block goes on in software, and each other one tries the hardware first. So what
+/// is looked at is how the two sides meet.
+extern const tm::detail::algorithm mixed_hydctl;
+extern const tm::detail::algorithm mixed_hynorec;
+extern const tm::detail::algorithm mixed_hytinystm;
+extern const tm::detail::algorithm mixed_hytl2;
+/// That of `how`, with other hardware attempts.
+tm::detail::algorithm mixed(const tm::detail::algorithm& how, const tm::detail::hardware_half& attempts);
+/// For hardware_half::prepare and ::begin of a mixed one: whether the attempt that follows is one.
+void choose_side() noexcept;
+void abort_if_in_software() noexcept;
+
 /// Gives `rows(name, how...)` for each algorithm; `how` is what explored_by() takes.
 #define TXSYNC_EXPLORED_BY_ALL(rows)                                                            \
   rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                  \
       rows("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive), rows("norec", tm::detail::norec), \
       rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),                 \
-      rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase)
+      rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase),     \
+      rows("auto", tm::detail::automatic), rows("auto-biased", tm::detail::automatic, true),                       \
+      rows("hydctl", mixed_hydctl), rows("hynorec", mixed_hynorec), rows("hytinystm", mixed_hytinystm),           \
+      rows("hytl2", mixed_hytl2)
 
 /// Notes an event, and returns a value that no other note has.
 std::uint32_t note(event::kind what, unsigned thread, unsigned place = 0, std::uint32_t value = 0) noexcept;

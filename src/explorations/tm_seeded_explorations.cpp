@@ -4,6 +4,7 @@
 #include "explorations/tm_containers.hpp"
 #include "explorations/tm_opacity.hpp"
 #include "explorations/tm_sharing.hpp"
+#include "tm/hybrid/announcements.hpp"
 #include "tm/stm/orecs.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
@@ -13,6 +14,7 @@ namespace {
 using namespace explored;
 using tm::detail::algorithm;
 using tm::detail::engine;
+using tm::detail::hardware_half;
 using tm::detail::orec;
 using tm::detail::owned_orec;
 using tm::detail::release_at;
@@ -170,6 +172,100 @@ struct in_two_blocks {
   }
 };
 
+/// Hardware attempts with a fault, beside a right software half.
+template <const algorithm& how>
+constexpr hardware_half like_right_half = {
+    .prepare =
+        [](engine& me) noexcept {
+          choose_side();
+          how.in_hardware->prepare(me);
+        },
+    .begin =
+        [](engine& me) noexcept {
+          abort_if_in_software();
+          how.in_hardware->begin(me);
+        },
+    .end = [](engine& me) noexcept { how.in_hardware->end(me); },
+};
+
+/// Does not look whether a software transaction commits.
+template <const algorithm& how>
+constexpr hardware_half without_subscription() {
+  hardware_half made = like_right_half<how>;
+  made.begin = [](engine& me) noexcept {
+    abort_if_in_software();
+    me.duties = &how == &tm::detail::hynorec ? tm::detail::notes_writes : tm::detail::marks_writes;
+    me.lead = 1;
+  };
+  return made;
+}
+
+/// Looks before the attempt, not within it, whether software transactions run.
+constinit thread_local bool others_ran = false;
+constexpr hardware_half with_early_look_of_hynorec() {
+  hardware_half made = like_right_half<tm::detail::hynorec>;
+  made.prepare = [](engine& me) noexcept {
+    choose_side();
+    others_ran = others_are_announced(tm::detail::runner_of(me));
+  };
+  made.end = [](engine& me) noexcept {
+    if (others_ran) tm::detail::hynorec.in_hardware->end(me);
+  };
+  return made;
+}
+constexpr hardware_half with_early_look_of_hydctl() {
+  hardware_half made = like_right_half<tm::detail::hydctl>;
+  made.prepare = with_early_look_of_hynorec().prepare;
+  made.begin = [](engine& me) noexcept {
+    abort_if_in_software();
+    if (others_ran) me.duties = tm::detail::checks_reads | tm::detail::marks_writes;
+  };
+  return made;
+}
+
+/// Looks at no record, whether software transactions run or not.
+constexpr hardware_half without_records() {
+  hardware_half made = like_right_half<tm::detail::hydctl>;
+  made.begin = [](engine&) noexcept { abort_if_in_software(); };
+  return made;
+}
+
+/// Gives words the clock's value as a version, which software of tl2 and tinystm accepts.
+template <const algorithm& how>
+constexpr hardware_half with_old_clock() {
+  hardware_half made = like_right_half<how>;
+  made.begin = [](engine& me) noexcept {
+    abort_if_in_software();
+    how.in_hardware->begin(me);
+    me.lead = 0;
+  };
+  return made;
+}
+
+/// A commit trusts the clock, which attempts do not move.
+algorithm trusting_clock(const algorithm& how) {
+  algorithm made = how;
+  made.beside_hardware = false;
+  return made;
+}
+
+constexpr hardware_half hynorec_unsubscribed = without_subscription<tm::detail::hynorec>();
+constexpr hardware_half hytl2_unsubscribed = without_subscription<tm::detail::hytl2>();
+constexpr hardware_half hynorec_early = with_early_look_of_hynorec();
+constexpr hardware_half hydctl_early = with_early_look_of_hydctl();
+constexpr hardware_half hydctl_plain = without_records();
+constexpr hardware_half hytl2_old = with_old_clock<tm::detail::hytl2>();
+constexpr hardware_half hytinystm_old = with_old_clock<tm::detail::hytinystm>();
+const algorithm unsubscribed_hynorec = mixed(tm::detail::hynorec, hynorec_unsubscribed);
+const algorithm unsubscribed_hytl2 = mixed(tm::detail::hytl2, hytl2_unsubscribed);
+const algorithm early_hynorec = mixed(tm::detail::hynorec, hynorec_early);
+const algorithm early_hydctl = mixed(tm::detail::hydctl, hydctl_early);
+const algorithm plain_hydctl = mixed(tm::detail::hydctl, hydctl_plain);
+const algorithm old_hytl2 = mixed(tm::detail::hytl2, hytl2_old);
+const algorithm old_hytinystm = mixed(tm::detail::hytinystm, hytinystm_old);
+const algorithm trusting_hytl2 = trusting_clock(mixed_hytl2);
+const algorithm trusting_hytinystm = trusting_clock(mixed_hytinystm);
+
 constinit const algorithm no_validation = without_validation();
 constinit const algorithm early_release = released_before_undo();
 constinit const algorithm old_versions = with_old_versions();
@@ -202,6 +298,24 @@ constexpr exploration table[] = {
     explored_by<handing_test<2, 2>, 2, untold>("seeded:tm-untold", "a commit that wakes nobody", broken),
     explored_by<handing_test<2, 2>, 2, blind>("seeded:tm-blind-sleep", "retry() does not look again before it sleeps",
                                               broken),
+    explored_by<opacity_test<crossing>, 2, unsubscribed_hynorec>(
+        "seeded:hynorec-unsubscribed", "attempts that do not look whether software commits", broken),
+    explored_by<opacity_test<crossing>, 2, unsubscribed_hytl2>(
+        "seeded:hytl2-unsubscribed", "attempts that do not look whether software commits", broken),
+    explored_by<opacity_test<crossing>, 2, early_hynorec>(
+        "seeded:hynorec-early-look", "attempts that look too early whether software runs", broken),
+    explored_by<opacity_test<crossing>, 2, early_hydctl>(
+        "seeded:hydctl-early-look", "attempts that look too early whether software runs", broken),
+    explored_by<opacity_test<crossing>, 2, plain_hydctl>("seeded:hydctl-no-records",
+                                                         "attempts that look at no record beside dctl", broken),
+    explored_by<opacity_test<crossing>, 2, old_hytl2>("seeded:hytl2-old-clock",
+                                                      "attempts that write a version that software accepts", broken),
+    explored_by<opacity_test<crossing>, 2, old_hytinystm>(
+        "seeded:hytinystm-old-clock", "attempts that write a version that software accepts", broken),
+    explored_by<opacity_test<skewing>, 3, trusting_hytl2>(
+        "seeded:hytl2-trusts-clock", "a commit that takes an unmoved clock for no writes", broken),
+    explored_by<opacity_test<skewing>, 3, trusting_hytinystm>(
+        "seeded:hytinystm-trusts-clock", "a commit that takes an unmoved clock for no writes", broken),
 };
 
 }  // namespace

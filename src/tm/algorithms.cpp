@@ -16,8 +16,8 @@ alignas(machine::pad_bytes) constinit zeroed_records records;
 
 namespace {
 
-constexpr const algorithm* table[] = {&dctl,       &htm_sgl, &htm_sgl_adaptive, &norec, &sgl, &tinystm_wb,
-                                      &tinystm_wt, &tl2,     &two_phase};
+constexpr const algorithm* table[] = {&automatic, &dctl,  &htm_sgl, &htm_sgl_adaptive, &hydctl,     &hynorec, &hytinystm,
+                                      &hytl2,     &norec, &sgl,     &tinystm_wb,       &tinystm_wt, &tl2,     &two_phase};
 constexpr std::size_t count = sizeof table / sizeof *table;
 
 const algorithm* find(std::string_view name) noexcept {
@@ -27,10 +27,15 @@ const algorithm* find(std::string_view name) noexcept {
   return nullptr;
 }
 
+/// auto is dctl where the hardware makes no attempts.
+const algorithm& as_it_runs(const algorithm& chosen) noexcept {
+  return &chosen == &automatic && !machine::attempts_work() ? dctl : chosen;
+}
+
 void complain_of_name(std::string_view name) noexcept {
   machine::detail::unknown_setting said("TXSYNC_TM", "algorithm", name);
   for (const algorithm* const one : table) said.allow(one->name);
-  said.report("using dctl");
+  said.report("using auto");
 }
 
 }  // namespace
@@ -57,10 +62,12 @@ constinit const algorithm outside = {
 /// The algorithm of the environment variable, or the default. Reports a value of the variable that names none.
 [[gnu::noinline]] const algorithm& choose_first() noexcept {
   const char* const name = machine::environment("TXSYNC_TM");
-  const algorithm* const asked = name != nullptr ? find(name) : &dctl;
+  const algorithm* const asked = name != nullptr ? find(name) : &automatic;
+  const algorithm& chosen = asked != nullptr ? *asked : automatic;
   const algorithm* none = nullptr;
-  if (shared.in_use.compare_exchange_strong(none, asked != nullptr ? asked : &dctl) && asked == nullptr) {
-    complain_of_name(name);
+  if (shared.in_use.compare_exchange_strong(none, &as_it_runs(chosen))) {
+    shared.is_automatic.store(&chosen == &automatic, std::memory_order_relaxed);  // as in use_algorithm()
+    if (asked == nullptr) complain_of_name(name);
   }
   return *shared.in_use.load();
 }
@@ -106,11 +113,30 @@ bool use_algorithm(std::string_view name) noexcept {
   if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
   me.ready_for = nullptr;  // so that the next block begins as the algorithm wants it
   detail::enter_serial(me);
-  detail::shared.in_use.store(chosen, std::memory_order_release);
+  detail::shared.in_use.store(&detail::as_it_runs(*chosen), std::memory_order_release);
+  // relaxed: algorithm_in_use() reads it, and guards nothing by it
+  detail::shared.is_automatic.store(chosen == &detail::automatic, std::memory_order_relaxed);
+  // hytl2 and hytinystm leave versions that are ahead of the clock by one.
+  detail::shared.clock.fetch_add(1);
   detail::leave_serial(me);
   return true;
 }
 
-const char* algorithm_in_use() noexcept { return detail::algorithm_now().name; }
+const char* algorithm_in_use() noexcept {
+  const detail::algorithm& now = detail::algorithm_now();
+  // relaxed: as in use_algorithm()
+  const bool is_automatic = &now == &detail::dctl && detail::shared.is_automatic.load(std::memory_order_relaxed);
+  return is_automatic ? detail::automatic.name : now.name;
+}
+
+block_path path_of(block& where) noexcept {
+  const detail::path_costs& costs = where.costs();
+  block_path path;
+  path.in_hardware = &detail::algorithm_now() == &detail::automatic &&
+                     !costs.prefers_software();
+  path.hardware_cycles = static_cast<double>(costs.hardware.cycles());
+  path.software_cycles = static_cast<double>(costs.software.cycles());
+  return path;
+}
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

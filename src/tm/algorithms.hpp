@@ -7,9 +7,14 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
+extern const algorithm automatic;         ///< hybrid/hydctl.cpp: `auto`
 extern const algorithm dctl;              ///< stm/dctl.cpp
 extern const algorithm htm_sgl;           ///< stm/sgl.cpp, hybrid/hardware.cpp
 extern const algorithm htm_sgl_adaptive;  ///< likewise
+extern const algorithm hydctl;            ///< hybrid/hydctl.cpp
+extern const algorithm hynorec;           ///< hybrid/hynorec.cpp
+extern const algorithm hytinystm;         ///< hybrid/hytinystm.cpp
+extern const algorithm hytl2;             ///< hybrid/hytl2.cpp
 extern const algorithm norec;             ///< stm/norec.cpp
 extern const algorithm sgl;               ///< stm/sgl.cpp
 extern const algorithm tinystm_wb;        ///< stm/tinystm.cpp
@@ -19,6 +24,8 @@ extern const algorithm two_phase;         ///< stm/two_phase.cpp
 // Not in the table: these run a serial transaction in place, with an undo log.
 extern const algorithm serial;  ///< stm/sgl.cpp
 extern const algorithm biased;  ///< stm/sgl.cpp: under the gate's bias; others may ask for its end
+/// Attempts of each block, whatever the causes of their aborts (hybrid paper, section V).
+inline constexpr std::uint32_t papers_tries = 10;
 /// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.

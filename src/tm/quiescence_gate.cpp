@@ -52,7 +52,7 @@ void for_each_running(const runner& me, const Visit& visit) {
 
 /// The runner that the gate is biased to, or null.
 runner* runner_in(std::uintptr_t state) noexcept {
-  return state == gate_open || state == gate_closed ? nullptr : reinterpret_cast<runner*>(state);
+  return is_biased(state) ? reinterpret_cast<runner*>(state) : nullptr;
 }
 
 void open_gate() noexcept {

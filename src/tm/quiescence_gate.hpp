@@ -39,6 +39,9 @@ inline bool is_open_for(std::uintptr_t state, const runner& me) noexcept {
   return state == gate_open || state == reinterpret_cast<std::uintptr_t>(&me);
 }
 
+/// True: to some thread.
+inline bool is_biased(std::uintptr_t state) noexcept { return state != gate_open && state != gate_closed; }
+
 /// Returns the state of the gate. Unless that is open for the thread, a serial transaction runs, or may run, and leave()
 /// is to be called.
 inline std::uintptr_t begin_to_enter(runner& me) noexcept {

@@ -10,7 +10,9 @@
 
 #include "locks/backoff.hpp"
 #include "tm/algorithms.hpp"
+#include "tm/hybrid/announcements.hpp"
 #include "tm/hybrid/hardware.hpp"
+#include "tm/hybrid/path_choice.hpp"
 #include "tm/stm/dctl.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
@@ -141,7 +143,11 @@ void run_body_and_commit(runner& me) {
   commit_attempt(me);
 }
 
+/// How the software half of a transaction of dctl begins and ends: alone, or as that of auto.
+enum class beside : bool { software, hardware };
+
 /// The end of a transaction that began ready (get_ready()): the next one is ready, too, if its block is the same.
+template <beside what>
 [[gnu::always_inline]] inline void end_quickly(runner& me) noexcept {
   me.reads.clear();
   me.set_bound(0);  // dctl then refuses every access
@@ -149,32 +155,41 @@ void run_body_and_commit(runner& me) {
   me.counts->transactions.commits.add(1);
   if (me.has_extras) [[unlikely]]
     return settle_extras(me);
+  if (what == beside::hardware) {
+    if (me.until_timed == 1) return;  // choose_path() has to look at the next one
+    --me.until_timed;
+  }
   me.ready_for = me.where;
 }
 
+template <beside what>
 [[gnu::noinline]] void end_waking(runner& me) noexcept {
   wake_sleepers(me);
   me.undo.clear();
-  end_quickly(me);
+  end_quickly<what>(me);
 }
 /// The same, if it has written.
+template <beside what>
 [[gnu::always_inline]] inline void end_writing_quickly(runner& me) noexcept {
   if (others_sleep()) [[unlikely]]
-    return end_waking(me);
+    return end_waking<what>(me);
   me.undo.clear();
-  end_quickly(me);
+  end_quickly<what>(me);
 }
 
 /// Commits what a transaction of dctl has written.
+template <beside what>
 [[gnu::noinline]] void commit_writes(runner& me) {
   commit_owned(me);
   leave(me);
   me.owned.clear();
-  end_writing_quickly(me);
+  end_writing_quickly<what>(me);
 }
 
 /// An attempt by dctl of a thread that was ready, and has entered.
+template <beside what>
 [[gnu::always_inline]] inline void run_by_dctl(runner& me) {
+  if (what == beside::hardware) announce(me);
   me.mode = run_mode::software;
   me.has_unlogged = false;
   me.logs_reads = me.where->has_written();
@@ -185,12 +200,13 @@ void run_body_and_commit(runner& me) {
     give_up(me);
     throw;
   }
-  if (!me.owned.empty()) return commit_writes(me);
+  if (!me.owned.empty()) return commit_writes<what>(me);
   leave(me);
-  end_quickly(me);
+  end_quickly<what>(me);
 }
 
 /// The same under the gate's bias.
+template <beside what>
 void run_by_bias(runner& me) {
   me.mode = run_mode::software;
   me.has_unlogged = true;
@@ -204,8 +220,8 @@ void run_by_bias(runner& me) {
   }
   leave(me);
   me.how = &dctl;
-  if (commit_serial(me)) return end_writing_quickly(me);
-  end_quickly(me);
+  if (commit_serial(me)) return end_writing_quickly<what>(me);
+  end_quickly<what>(me);
 }
 
 /// By another algorithm than dctl, or after a failed attempt, once the thread has entered.
@@ -236,53 +252,59 @@ void run_in_turn(void* thread) {
 }
 
 /// Looks for other threads, which it does once in a while.
+template <beside what>
 [[gnu::noinline]] void run_looking(runner& me) {
   look_for_others(me);
-  if (has_bias(me)) return run_by_bias(me);
-  run_by_dctl(me);
+  if (has_bias(me)) return run_by_bias<what>(me);
+  run_by_dctl<what>(me);
 }
 
 /// The gate is closed, or biased to another thread.
+template <beside what>
 [[gnu::noinline]] void run_behind_gate(runner& me) {
   wait_for_gate(me);
-  if (&algorithm_now() != &dctl) return run_entered(me);
-  if (--me.until_look == 0) return run_looking(me);
-  run_by_dctl(me);
+  if (&algorithm_now() != me.ready_by) return run_entered(me);
+  if (--me.until_look == 0) return run_looking<what>(me);
+  run_by_dctl<what>(me);
 }
 
 /// The gate was biased to the thread when it entered. A thread that ends the bias waits, so no other one runs blocks.
-/// The algorithm in use is dctl, since a thread that chooses another one ends the bias first.
+/// The algorithm in use is the thread's, since a thread that chooses another one ends the bias first.
+template <beside what>
 [[gnu::noinline]] void run_biased(runner& me) {
-  TXSYNC_ASSERT(&algorithm_now() == &dctl, "the gate is biased only while dctl is in use");
+  TXSYNC_ASSERT(&algorithm_now() == me.ready_by, "the gate is biased only while the algorithm stays in use");
   if (--me.until_look == 0) [[unlikely]]
-    return run_looking(me);
-  run_by_bias(me);
+    return run_looking<what>(me);
+  run_by_bias<what>(me);
 }
 
 /// The first attempt of most transactions. Nothing is kept in registers over calls, so it saves none.
+template <beside what>
 void run_quickly(void* thread) {
   runner& me = *static_cast<runner*>(thread);
   TXSYNC_ASSERT_VALUE(me.is_clean() && me.how == &dctl, "the thread is ready: the last transaction has left nothing");
   me.ready_for = nullptr;
   const std::uintptr_t state = begin_to_enter(me);
   if (state != gate_open) [[unlikely]]
-    return is_open_for(state, me) ? run_biased(me) : run_behind_gate(me);
+    return is_open_for(state, me) ? run_biased<what>(me) : run_behind_gate<what>(me);
   // acquire: as in algorithm_now()
-  if (shared.in_use.load(std::memory_order_acquire) != &dctl) [[unlikely]]
+  if (shared.in_use.load(std::memory_order_acquire) != me.ready_by) [[unlikely]]
     return run_entered(me);
   if (--me.until_look == 0) [[unlikely]]
-    return run_looking(me);
-  run_by_dctl(me);
+    return run_looking<what>(me);
+  run_by_dctl<what>(me);
 }
 
 /// For run_quickly(): with that, nothing but the gate and the algorithm in use remains to be looked at.
-void get_ready(runner& me) {
+void get_ready(runner& me, const algorithm& how) {
   me.reads.clear();
   me.undo.clear();
   clear_extras(me);
   begin_with_orecs(me);
   me.in_place = me.engine::mine;
   me.how = &dctl;
+  me.ready_by = &how;
+  me.begins_by = &how == &dctl ? run_quickly<beside::software> : run_quickly<beside::hardware>;
 }
 
 [[gnu::noinline]] void run_within(runner& me, const block& where, const erased_body& body, void* data) {
@@ -294,6 +316,33 @@ void get_ready(runner& me) {
   }
 }
 
+void run_in_software(runner& me, const algorithm& how) {
+  const bool is_quick = &how == &dctl || &how == &automatic;
+  if (is_quick && !me.goes_by_itself() && me.moves_clock == 0 && machine::calls_are_recorded()) {
+    get_ready(me, how);
+    machine::call_recorded_from(me.beginning, me.begins_by, &me);
+  } else {
+    machine::call_from(me.beginning, run_in_turn, &me);
+  }
+}
+
+/// A block under an algorithm that makes hardware attempts.
+void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_body& body, void* data) {
+  const path_taken taken = &how == &automatic ? choose_path(me) : path_taken{.in_hardware = true};
+  if (taken.in_hardware && run_in_hardware(me, how, body, data)) {
+    settle(me);
+  } else {
+    me.body = &body;
+    me.data = data;
+    if (taken.in_hardware) {
+      machine::call_from(me.beginning, run_in_turn, &me);
+    } else {
+      run_in_software(me, how);
+    }
+  }
+  end_path(me, where, taken);
+}
+
 /// A block of a thread that is not ready for it.
 [[gnu::noinline]] void run_otherwise(block& where, const erased_body& body, void* data) {
   runner& me = runner::mine();
@@ -301,15 +350,10 @@ void get_ready(runner& me) {
   me.ready_for = nullptr;
   me.begin_block(where);
   const algorithm& how = algorithm_now();
-  if (how.in_hardware && run_in_hardware(me, body, data)) return settle(me);
+  if (how.in_hardware != nullptr) return run_on_a_path(me, where, how, body, data);
   me.body = &body;
   me.data = data;
-  if (&how == &dctl && !me.goes_by_itself() && me.moves_clock == 0 && machine::calls_are_recorded()) {
-    get_ready(me);
-    machine::call_recorded_from(me.beginning, run_quickly, &me);
-  } else {
-    machine::call_from(me.beginning, run_in_turn, &me);
-  }
+  run_in_software(me, how);
 }
 
 [[noreturn]] void begin_next_attempt(runner& me) { machine::begin_anew(me.beginning, run_in_turn, &me); }
@@ -405,7 +449,7 @@ void run(block& where, const erased_body& body, void* data) {
     return run_otherwise(where, body, data);
   found->body = &body;
   found->data = data;
-  machine::call_recorded_from(found->beginning, run_quickly, found);
+  machine::call_recorded_from(found->beginning, found->begins_by, found);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

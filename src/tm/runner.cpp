@@ -10,6 +10,7 @@
 #include "observe/blocks.hpp"
 #include "observe/reporting.hpp"
 #include "tm/algorithms.hpp"
+#include "tm/hybrid/announcements.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
@@ -46,6 +47,7 @@ void runner::forget_other_threads() noexcept {
   forget_sleepers();
   forget_turns(my_runner);
   forget_global_lock(my_runner);
+  forget_announcements(my_runner);
 }
 
 runner& runner::make() {
@@ -81,6 +83,7 @@ runner& runner::take() {
   my_runner = got;
   const auto give_back = [](void* raw) {
     auto& ended = *static_cast<runner*>(raw);
+    withdraw(ended);
     empty_limbo(ended);
     order_before_blocks();
     my_runner = nullptr;
@@ -139,6 +142,10 @@ void report_fallback(const runner& me, abort_cause why) noexcept {
 void runner::make_as_new() {
   empty_limbo(*this);
   activity.store(0);
+  withdraw(*this);
+  since_software = 0;
+  until_timed = 1;
+  probed = 0;
   moves_clock = 0;
   begin_to_look(*this);
   looked = 0;
@@ -184,7 +191,7 @@ void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thre
     free_runners = one;
   }
   shared.quiescence_gate.store(gate_open);
-  shared.clock.fetch_add(1);
+  shared.clock.fetch_add(2);  // hytl2 and hytinystm leave versions that are ahead of it by one
 }
 
 }  // namespace detail

@@ -15,6 +15,7 @@
 #include "machine/call_start.hpp"
 #include "observe/thread_block.hpp"
 #include "speculate/thread_memory.hpp"
+#include "tm/shared.hpp"
 #include "tm/write_set.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
@@ -52,6 +53,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
   // Others read this: odd while the thread runs a transaction in software, and never decreasing.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
+  /// Whether the thread is counted in shared.announced. Any thread may take that away (hybrid/announcements.hpp).
+  std::atomic<bool> is_announced{false};
   /// machine::fork_count() of the thread's process; updated in the child of a fork.
   std::atomic<std::uint32_t> born_in{0};
 
@@ -62,6 +65,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   /// The last block, if it has left nothing that the next transaction has to look at. That one may then begin by
   /// run_quickly() (run.cpp). Null while the thread runs a transaction.
   alignas(machine::pad_bytes) const block* ready_for = nullptr;
+  const algorithm* ready_by = nullptr;  ///< that begins so: dctl, or auto in software
   block* where = nullptr;
   /// What is counted of that block, at its site (observe/attempts.hpp). Written outside attempts.
   observe::speculation_counters* counts = nullptr;
@@ -83,6 +87,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::uint64_t met_owner = 0;
   seen_running met_in{};         ///< that transaction, if it may never end
   bool met_must_end = false;     ///< the next attempt waits until that one has ended, however long it takes
+  bool is_committing = false;    ///< it is counted in shared.committing
+  std::uint32_t since_software = 0;  ///< blocks in hardware since the thread's last software transaction
+  // For the algorithm `auto` (hybrid/path_choice.hpp).
+  std::uint32_t until_timed = 1;  ///< blocks
+  std::uint64_t probed = 0;       ///< machine::cycles() when a block last took the path that is not preferred
   bool keeps_timestamp = false;  ///< from one attempt of 2plsf to the next
 
   direct_transaction directly{*this};
@@ -91,6 +100,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   const erased_body* body = nullptr;
   void* data = nullptr;
   machine::call_start beginning;  ///< where attempts begin
+  machine::started_function begins_by = nullptr;  ///< run_quickly(), for the algorithm that the thread is ready for
 
   write_set writes;                ///< for algorithms that buffer them
   std::uint64_t start = 0;         ///< the clock at the start, if `bound` does not hold it: for norec and tl2
@@ -134,7 +144,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
  private:
   [[gnu::tls_model("initial-exec")]] static constinit thread_local runner* my_runner;
-  runner() noexcept = default;
+  runner() noexcept { clock = &shared.clock; }
   static runner& take();
   static runner& make();
   void make_as_new();

@@ -22,8 +22,15 @@ struct shared_words {
   /// How many transactions sleep in retry(). Each transaction that has written reads it.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<const algorithm*> in_use{nullptr};
+  /// The algorithm was chosen as `auto`, and dctl is in its place where the hardware makes no attempts.
+  std::atomic<bool> is_automatic{false};
   /// The version clock of the algorithms that have one, or NOrec's sequence lock.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
+  /// Threads that run software transactions, or may begin one at any time (hybrid/announcements.hpp). Hardware attempts
+  /// of some algorithms read it.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> announced{0};
+  /// Software transactions that commit at the moment, under hynorec and hytl2.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> committing{0};
   /// The process was forked while another thread ran a serial transaction, or one under the global lock. That
   /// transaction will never be complete.
   std::atomic<bool> torn_by_fork{false};

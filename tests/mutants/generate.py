@@ -27,6 +27,7 @@ FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", 
          "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]
 # The C library's; what only tells; what only decides which of two right ways is taken, and when.
 LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/elision_history.cpp",
+            "src/tm/hybrid/path_choice.cpp", "src/tm/hybrid/path_choice.hpp",
             "include/txsync/speculate/ab_trial.hpp", "src/speculate/ab_trial.cpp", "src/speculate/site_page.cpp"}
 
 STORE = ["the store is dropped", "the store is not sequentially consistent"]

@@ -368,8 +368,8 @@ TEST(AlgorithmOfTheEnvironment, IsTheDefaultAndToldOnceWhereTheNameIsUnknown) {
   std::string allowed;
   for (const std::string& name : every_algorithm::names()) allowed += (allowed.empty() ? "" : ", ") + name;
   for (const std::string value : {"bogus", ""}) {
-    EXPECT_EXIT(begin_with(value.c_str(), "dctl"), testing::ExitedWithCode(0),
-                "^txsync: TXSYNC_TM: unknown algorithm '" + value + "'; allowed: " + allowed + "; using dctl\n$");
+    EXPECT_EXIT(begin_with(value.c_str(), "auto"), testing::ExitedWithCode(0),
+                "^txsync: TXSYNC_TM: unknown algorithm '" + value + "'; allowed: " + allowed + "; using auto\n$");
   }
 }
 

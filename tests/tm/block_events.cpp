@@ -65,6 +65,7 @@ TEST_F(BlockEvents, AttemptsInHardwareAreToldWithTheirCause) {
 }
 
 TEST_F(BlockEvents, ABodyThatThrowsAbortsForTheUser) {
+  ASSERT_TRUE(tm::use_algorithm("dctl"));
   EXPECT_THROW(tm::atomically(counting,
                               [](auto& tx) {
                                 tx.write(counter, 7);

@@ -41,7 +41,9 @@ class MisbehavingBodies : public every_algorithm {
   /// By those that run one at a time, everybody waits for a body that does not end.
   static bool runs_side_by_side() { return !GetParam().ends_with("sgl") && GetParam() != "htm_sgl_adaptive"; }
   /// A word that was written belongs to its writer until the end.
-  static bool owns_from_the_write() { return runs_side_by_side() && GetParam() != "norec" && GetParam() != "tl2"; }
+  static bool owns_from_the_write() {
+    return runs_side_by_side() && !GetParam().ends_with("norec") && !GetParam().ends_with("tl2");
+  }
   /// Who needs it tries again and again; under 2plsf it waits.
   static bool keeps_trying() { return owns_from_the_write() && GetParam() != "2plsf"; }
 };

@@ -89,7 +89,6 @@ TEST_P(Starvation, LongWritersCommitWithinTheAttemptsOfTheirPolicy) {
 /// Reads much that nobody writes, and then a word that is written all the time. Each time it has checked all of its
 /// reads again, that word has changed again.
 TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
-  if (GetParam() == "norec") GTEST_SKIP() << "it may compare what it has read for ever (docs/tm/algorithms/norec.md)";
   static constinit stm::block reading{"test.starvation.hot_word", {.attempts = 4}};
   static constinit stm::block writing{"test.starvation.hot_writing"};
   constexpr std::size_t length = 200'000;

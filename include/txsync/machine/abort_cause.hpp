@@ -27,7 +27,7 @@ enum class abort_cause : std::uint8_t {
   unfriendly_instruction,  ///< an instruction that cannot run speculatively
   spurious,                ///< the machine aborted without need
   validation,              ///< software: what was read has changed
-  locked,                  ///< software: a location is owned by another transaction
+  locked,                  ///< a location is owned by another software transaction
   page,                    ///< DMP: the page belongs to the other side
   user,                    ///< the body of the block ended by its own abort
   unknown,                 ///< the machine gave no reason (RTM's status 0)

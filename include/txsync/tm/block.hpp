@@ -8,6 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
 #include <txsync/site.hpp>
+#include <txsync/tm/detail/path_costs.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
@@ -18,8 +19,9 @@ struct block_policy {
   /// while no more threads wait than there are CPUs. With more, and T threads, up to ticket_lock::bypass_bound(T) turns
   /// of others, T * (32,768 + T), may come first.
   std::uint32_t attempts = 32;
-  /// Attempts in hardware before that, with the algorithm htm_sgl_adaptive. 0: none, also with htm_sgl, which otherwise
-  /// makes ten.
+  /// Attempts in hardware before that, with the algorithms auto, hydctl and htm_sgl_adaptive. An abort that says that
+  /// another attempt would not help ends them sooner. The other algorithms with hardware attempts make ten, whatever the
+  /// causes. 0: none, with any algorithm.
   std::uint32_t hardware_attempts = 5;
   /// Runs serially and once, and cannot be undone: for blocks that always do I/O. If it stands within another block, it
   /// calls transaction::irrevocable() for the outer one.
@@ -53,13 +55,28 @@ class block {
   /// Called by the first transaction that writes.
   void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
   /// For explorations, between two of them: resets the block, as if it had never run.
-  void forget() noexcept { writes_.store(false, std::memory_order_relaxed); }
+  void forget() noexcept {
+    writes_.store(false, std::memory_order_relaxed);
+    costs_.forget();
+  }
+  /// For the library; path_of() reads it.
+  detail::path_costs& costs() noexcept { return costs_; }
 
  private:
   site site_;
   block_policy policy_;
   std::atomic<bool> writes_{false};
+  detail::path_costs costs_;
 };
+
+/// Which path the algorithm `auto` prefers for a block, and why. Zeros: it has not timed that path yet, or another
+/// algorithm is in use.
+struct block_path {
+  bool in_hardware = false;    ///< blocks try the hardware first
+  double hardware_cycles = 0;  ///< machine::cycles() of a block that does, its aborts and software included
+  double software_cycles = 0;  ///< of a block that runs in software from the start
+};
+TXSYNC_EXPORT block_path path_of(block& where) noexcept;
 
 /// The counts of one block over all threads since the start of the process, including threads that have ended. Hardware
 /// and software are counted together; observe::site_totals has them apart. All are zero if the block's site is not

@@ -28,9 +28,12 @@ constexpr unsigned max_doublings = 6;
 // software, where it waits in line with them.
 constexpr std::uint32_t max_waits = 64;
 
-bool attempts_are_excluded() noexcept {
-  // relaxed: in an attempt, or to decide how long to wait
-  return shared.quiescence_gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
+/// Whether the thread's attempts would find the gate closed, or biased to another thread.
+std::uintptr_t gate_now() noexcept {
+  return shared.quiescence_gate.load(std::memory_order_relaxed);  // relaxed: in an attempt, or to decide what to wait for
+}
+bool attempts_are_excluded(const runner& me) noexcept {
+  return !is_open_for(gate_now(), me) || global_lock_is_held();
 }
 
 /// What is left for a block that is tried in hardware.
@@ -40,10 +43,18 @@ struct hardware_tries {
   std::uint32_t waits_left = max_waits;
 };
 
-void wait_until_not_excluded() noexcept {
+void wait_until_not_excluded(runner& me) noexcept {
   refuse_if_torn();
   txsync::detail::patient_spin waiting;
-  while (attempts_are_excluded()) waiting.wait(min_wait_cycles);
+  while (attempts_are_excluded(me)) {
+    if (is_biased(gate_now())) {
+      // The thread that has the bias may not come back for long. Entering ends the bias.
+      enter(me);
+      leave(me);
+      continue;
+    }
+    waiting.wait(min_wait_cycles);
+  }
 }
 
 /// True: another attempt may help, and what had to be waited for is over.
@@ -55,15 +66,15 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   report_abort(me, why);
   if (tries.every_abort_counts) {
     if (--left == 0) return false;
-    wait_until_not_excluded();
+    wait_until_not_excluded(me);
     return true;
   }
-  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && attempts_are_excluded())) {
+  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && attempts_are_excluded(me))) {
     if (--tries.waits_left == 0) return false;
-    wait_until_not_excluded();
+    wait_until_not_excluded(me);
     return true;
   }
-  if ((why != abort_cause::conflict && !status.may_retry()) || --left == 0) return false;
+  if ((why != abort_cause::conflict && why != abort_cause::locked && !status.may_retry()) || --left == 0) return false;
   txsync::detail::jitter random(&me);
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
   txsync::detail::pause_for(random.upto(min_wait_cycles << (made < max_doublings ? made : max_doublings)));
@@ -79,10 +90,22 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   return false;
 }
 
-void commit(runner& me) noexcept {
+/// In an attempt: reads what aborts it when another transaction must not run beside it.
+void subscribe(runner& me, const algorithm& how) noexcept {
+  if (!is_open_for(gate_now(), me)) machine::abort<attempt_status::code_lock_busy>();
+  // Transactions of another algorithm may not know of such attempts. A thread that changes it closes the gate.
+  if (shared.in_use.load(std::memory_order_relaxed) != &how) machine::abort<attempt_status::code_fall_back>();
+  how.in_hardware->begin(me);
+  order_behind_attempts();
+  me.mode = run_mode::hardware;
+}
+
+void commit(runner& me, const algorithm& how) noexcept {
+  how.in_hardware->end(me);
   me.mode = run_mode::idle;
   order_before_attempts();
   machine::end();
+  me.forget_attempt();
   const std::uint64_t blocks = me.counts->attempts.blocks.add(1);
   me.timed.end(me.where->get_site());
   if (observe::times_next(blocks)) [[unlikely]]
@@ -120,28 +143,25 @@ void leave_hardware(const runner& me) noexcept {
   if (me.mode == run_mode::hardware) fall_back();
 }
 
-bool run_in_hardware(runner& me, const erased_body& body, void* data) {
+bool run_in_hardware(runner& me, const algorithm& how, const erased_body& body, void* data) {
   const std::uint32_t wanted = me.where->policy().hardware_attempts;
   if (!machine::attempts_work() || wanted == 0 || me.is_irrevocable()) return false;
-  const std::uint32_t always = algorithm_now().hardware_tries;
+  const std::uint32_t always = how.hardware_tries;
   hardware_tries tries{always != 0 ? always : wanted, always != 0};
   me.timed.begin();
   for (;;) {
     clear_extras(me);
+    how.in_hardware->prepare(me);
     const attempt_status status = machine::begin();
     if (status.started()) {
-      if (attempts_are_excluded()) machine::abort<attempt_status::code_lock_busy>();
-      // Another algorithm's transactions read records, which attempts do not write. A thread that changes it closes the
-      // gate.
-      if (!algorithm_now().in_hardware) machine::abort<attempt_status::code_fall_back>();
-      order_behind_attempts();
-      me.mode = run_mode::hardware;
+      subscribe(me, how);
       if (!runs_through(me, body, data)) fall_back();  // the software attempt throws it again
-      commit(me);
+      commit(me, how);
       return true;
     }
     // The scripted machine restores the stack and what blocks have written. The rest is restored here.
     me.mode = run_mode::idle;
+    me.forget_attempt();
     if (!me.made.empty()) drop_made(me);
     me.timed.aborted();
     if (!wait_to_try_again(me, status, tries)) return fall_back_after(me, status);

@@ -13,7 +13,7 @@
 //
 // The loads and exchanges of orecs and clock are sequentially consistent, since the argument is about their order
 // across words. On x86 that costs nothing for a load.
-#include "tm/stm/dctl.hpp"
+#include "tm/stm/parts.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
@@ -43,6 +43,10 @@ bool extend(engine& me, std::uint64_t version) noexcept {
   if (me.mode != run_mode::software) refuse_access(me);
   write_in_place<extend>(me, cell, record, value);
 }
+
+}  // namespace
+
+namespace dctl_parts {
 
 /// Quick if the attempt has read nothing yet: then there is nothing to check when its start moves. A thread that often
 /// writes the same words finds their versions as young as its start.
@@ -92,16 +96,16 @@ void roll_back(engine& me) noexcept {
   me.owned.clear();
 }
 
-}  // namespace
+}  // namespace dctl_parts
 
 constinit const algorithm dctl = {
     .name = "dctl",
     .summary = "words owned from the first write on, written in place; a clock that commits only read",
     .begin = begin_dctl,
-    .read = read,
-    .write = write,
+    .read = dctl_parts::read,
+    .write = dctl_parts::write,
     .commit = commit_dctl,
-    .roll_back = roll_back,
+    .roll_back = dctl_parts::roll_back,
     .roll_back_to = undo_to,
     .is_valid = orecs_are_valid,
     .add_reads = add_read_orecs,

@@ -9,14 +9,18 @@
 // Why it is right. A value that a committer is storing is read with acquire. So the clock, read after it, is found held
 // or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock were
 // all there at one moment.
+//
+// Every wait for the lock is counted: after max_validations passes one check gives up, which counts as a failure of the
+// attempt. Hardware attempts of hynorec may move the clock without end.
 #include "locks/backoff.hpp"
-#include "tm/stm/orecs.hpp"
+#include "tm/stm/parts.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
 constexpr std::uint64_t min_wait_cycles = 32;  // cycles
+constexpr unsigned max_validations = 16;       // of all that was read, before one access gives up
 
 /// The caller holds nothing that others need, so the wait may take long.
 std::uint64_t free_clock() noexcept {
@@ -29,6 +33,10 @@ std::uint64_t free_clock() noexcept {
   }
 }
 
+}  // namespace
+
+namespace norec_parts {
+
 void begin(engine& me) {
   runner& mine = runner_of(me);
   me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
@@ -40,7 +48,7 @@ void begin(engine& me) {
 /// Moves the snapshot to now, if memory holds what was read.
 bool is_valid(engine& me) noexcept {
   runner& mine = runner_of(me);
-  for (;;) {
+  for (unsigned pass = 0; pass < max_validations; ++pass) {
     const std::uint64_t now = free_clock();
     for (const seen_value& one : mine.values) {
       if (one.cell->load(std::memory_order_acquire) != one.value) return false;  // acquire: as in read()
@@ -50,11 +58,14 @@ bool is_valid(engine& me) noexcept {
       return true;
     }
   }
+  return false;
 }
 
+namespace {
 void move_snapshot(engine& me) {
   if (!is_valid(me)) restart(me, abort_cause::validation);
 }
+}  // namespace
 
 std::uint64_t read(engine& me, const word& cell, orec&) {
   runner& mine = runner_of(me);
@@ -95,19 +106,19 @@ void add_reads(engine& me, stripe_set& into) noexcept {
   for (const seen_value& one : runner_of(me).values) into.add(*one.cell);
 }
 
-}  // namespace
+}  // namespace norec_parts
 
 constinit const algorithm norec = {
     .name = "norec",
     .summary = "one sequence lock, writes buffered, reads checked by their values",
-    .begin = begin,
-    .read = read,
-    .write = write,
-    .commit = commit,
-    .roll_back = roll_back,
+    .begin = norec_parts::begin,
+    .read = norec_parts::read,
+    .write = norec_parts::write,
+    .commit = norec_parts::commit,
+    .roll_back = norec_parts::roll_back,
     .roll_back_to = unbuffer_to,
-    .is_valid = is_valid,
-    .add_reads = add_reads,
+    .is_valid = norec_parts::is_valid,
+    .add_reads = norec_parts::add_reads,
     .add_writes = add_buffered_words,
 };
 

@@ -50,6 +50,16 @@ inline std::uint64_t wait_until_free(engine& me, const orec& record) {
 /// Moves the transaction's snapshot past that version, if what it has read is unchanged. False: it has changed.
 using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
 
+/// The clock, which is first moved to `version` if it is behind. Hardware attempts write such versions (hytl2,
+/// hytinystm); software commits do not.
+inline std::uint64_t clock_past(std::uint64_t version) noexcept {
+  std::uint64_t now = shared.clock.load();
+  while (now < version) {
+    if (shared.clock.compare_exchange_weak(now, version)) return version;
+  }
+  return now;
+}
+
 /// How often one access moves the snapshot before it gives up. A word that others write all the time is younger again
 /// each time that all reads have been checked. That must count as a failure, or a long transaction never ends.
 inline constexpr unsigned max_extensions = 8;

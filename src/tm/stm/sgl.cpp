@@ -77,12 +77,21 @@ constexpr algorithm make_sgl() {
   return made;
 }
 
+constexpr hardware_half attempts_beside_lock = {
+    .prepare = [](engine&) noexcept {},
+    .begin =
+        [](engine&) noexcept {
+          if (global_lock.is_held()) machine::abort<machine::attempt_status::code_lock_busy>();
+        },
+    .end = [](engine&) noexcept {},
+};
+
 constexpr algorithm make_htm_sgl() {
   algorithm made = make_sgl();
   made.name = "htm_sgl";
   made.summary = "ten attempts of the hardware, whatever their aborts; then a single global lock";
-  made.in_hardware = true;
-  made.hardware_tries = 10;
+  made.in_hardware = &attempts_beside_lock;
+  made.hardware_tries = papers_tries;
   return made;
 }
 
@@ -90,7 +99,7 @@ constexpr algorithm make_htm_sgl_adaptive() {
   algorithm made = make_sgl();
   made.name = "htm_sgl_adaptive";
   made.summary = "attempts of the hardware while their aborts say that another may help; then a single global lock";
-  made.in_hardware = true;
+  made.in_hardware = &attempts_beside_lock;
   return made;
 }
 

@@ -11,7 +11,7 @@
 //
 // The paper counts incarnations in the orecs of write-through, so that an undone attempt need not move the clock. Here
 // the attempt takes a version from the clock, since engine::read_word() compares whole versions.
-#include "tm/stm/orecs.hpp"
+#include "tm/stm/parts.hpp"
 
 #include <txsync/machine/assert.hpp>
 
@@ -19,9 +19,9 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-bool extend(engine& me, std::uint64_t) noexcept {
+bool extend(engine& me, std::uint64_t version) noexcept {
+  const std::uint64_t now = clock_past(version);  // for the next attempt, too
   if (me.has_unlogged) return false;
-  const std::uint64_t now = shared.clock.load();
   if (!orecs_are_valid(me)) return false;
   me.set_bound(now + 1);
   return true;
@@ -38,12 +38,17 @@ std::uint64_t version_of_commit(engine& me) {
                             [&](const owned_orec& one) { return one.record->load() == me.mine; }),
                 "the transaction owns what it is about to release");
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
-  // If nobody has moved the clock since the snapshot, nobody has written.
-  if (version != me.bound() && !orecs_are_valid(me)) restart(me, abort_cause::validation);
+  // If nobody has moved the clock since the snapshot, no other software transaction has written.
+  const bool others_may_have_written = version != me.bound() || me.how->beside_hardware;
+  if (others_may_have_written && !orecs_are_valid(me)) restart(me, abort_cause::validation);
   return version;
 }
 
+}  // namespace
+
 // Write-back.
+
+namespace tinystm_parts {
 
 void begin_buffered(engine& me) {
   begin(me);
@@ -77,7 +82,11 @@ void roll_back_buffered(engine& me) noexcept {
   me.owned.clear();
 }
 
+}  // namespace tinystm_parts
+
 // Write-through.
+
+namespace {
 
 void begin_in_place(engine& me) {
   begin(me);
@@ -102,11 +111,11 @@ void roll_back_in_place(engine& me) noexcept {
 constinit const algorithm tinystm_wb = {
     .name = "tinystm_wb",
     .summary = "words owned from the first write on, writes buffered; snapshots that move",
-    .begin = begin_buffered,
-    .read = read_buffered,
-    .write = write_buffered,
-    .commit = commit_buffered,
-    .roll_back = roll_back_buffered,
+    .begin = tinystm_parts::begin_buffered,
+    .read = tinystm_parts::read_buffered,
+    .write = tinystm_parts::write_buffered,
+    .commit = tinystm_parts::commit_buffered,
+    .roll_back = tinystm_parts::roll_back_buffered,
     .roll_back_to = unbuffer_to,  // the orecs stay owned
     .is_valid = orecs_are_valid,
     .add_reads = add_read_orecs,

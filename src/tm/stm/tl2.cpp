@@ -5,7 +5,7 @@
 //
 // Why it is right. A committer owns all its words before it moves the clock to its version. A transaction whose start
 // is that version or later has begun after they were owned. So it finds the word owned, or finds the new values.
-#include "tm/stm/orecs.hpp"
+#include "tm/stm/parts.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
@@ -14,6 +14,16 @@ namespace {
 /// In engine::owned, for a word that will be owned at the commit: it is not owned yet, or an earlier entry owns it.
 /// Both lists grow with the writes, so that a commit needs no memory.
 constexpr std::uint64_t not_yet = owned_bit;
+
+/// Hardware attempts write versions that the clock has not reached. The next attempt has to start past this one.
+[[noreturn]] void restart_past(engine& me, std::uint64_t version) {
+  static_cast<void>(clock_past(version));
+  restart(me, abort_cause::validation);
+}
+
+}  // namespace
+
+namespace tl2_parts {
 
 void begin(engine& me) {
   begin_with_orecs(me);
@@ -28,7 +38,7 @@ std::uint64_t read(engine& me, const word& cell, orec& record) {
   if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
   for (;;) {
     const std::uint64_t seen = wait_until_free(me, record);
-    if (seen >= mine.start) restart(me, abort_cause::validation);
+    if (seen >= mine.start) restart_past(me, seen);
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
     me.note_read(record);
@@ -46,13 +56,14 @@ void write(engine& me, word& cell, orec& record, std::uint64_t value) {
   }
 }
 
+namespace {
 /// A version younger than the start counts as a conflict, even for a word that was only written. Otherwise every read
 /// of an owned word would have to look up the version that the word had.
 void own_at_commit(engine& me, owned_orec& one) {
   for (;;) {
     std::uint64_t seen = wait_until_free(me, *one.record);
     if (seen == me.mine) return;
-    if (seen >= runner_of(me).start) restart(me, abort_cause::validation);
+    if (seen >= runner_of(me).start) restart_past(me, seen);
     if (!one.record->compare_exchange_strong(seen, me.mine)) continue;
     one.version = seen;
     return;
@@ -67,6 +78,7 @@ void release(engine& me, const Version& version) noexcept {
     one.record->store(version(one), std::memory_order_release);  // as in release_at()
   }
 }
+}  // namespace
 
 bool is_valid(engine& me) noexcept {
   me.set_bound(runner_of(me).start);
@@ -77,8 +89,9 @@ bool commit(engine& me) {
   if (me.owned.empty()) return false;
   for (owned_orec& one : me.owned) own_at_commit(me, one);
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
-  // If nobody has moved the clock since the start, nobody has written.
-  if (version != runner_of(me).start && !is_valid(me)) restart(me, abort_cause::validation);
+  // If nobody has moved the clock since the start, no other software transaction has written.
+  const bool others_may_have_written = version != runner_of(me).start || me.how->beside_hardware;
+  if (others_may_have_written && !is_valid(me)) restart(me, abort_cause::validation);
   runner_of(me).writes.store_all();
   release(me, [version](const owned_orec&) { return version; });
   return true;
@@ -95,18 +108,18 @@ void roll_back_to(engine& me, const log_mark& mark) noexcept {
   me.owned.truncate(mark.buffered);
 }
 
-}  // namespace
+}  // namespace tl2_parts
 
 constinit const algorithm tl2 = {
     .name = "tl2",
     .summary = "writes buffered, words owned at the commit; a clock that commits move",
-    .begin = begin,
-    .read = read,
-    .write = write,
-    .commit = commit,
-    .roll_back = roll_back,
-    .roll_back_to = roll_back_to,
-    .is_valid = is_valid,
+    .begin = tl2_parts::begin,
+    .read = tl2_parts::read,
+    .write = tl2_parts::write,
+    .commit = tl2_parts::commit,
+    .roll_back = tl2_parts::roll_back,
+    .roll_back_to = tl2_parts::roll_back_to,
+    .is_valid = tl2_parts::is_valid,
     .add_reads = add_read_orecs,
     .add_writes = add_buffered_words,
 };

@@ -72,6 +72,24 @@ struct made_object {
 /// Stripes of memory, as bits of a hash of their addresses.
 class stripe_set;
 
+/// How an algorithm's hardware attempts keep order with its software transactions (src/tm/hybrid).
+struct hardware_half {
+  /// Before each attempt, outside of it.
+  void (*prepare)(engine& me) noexcept;
+  /// In the attempt, before the body. Reads what aborts the attempt if software changes it later, and sets what
+  /// accesses do. It may abort the attempt.
+  void (*begin)(engine& me) noexcept;
+  /// In the attempt, after the body: its last step.
+  void (*end)(engine& me) noexcept;
+};
+
+/// What an access in a hardware attempt does beside the plain load or store. Bits of engine::duties.
+enum attempt_duty : std::uint8_t {
+  checks_reads = 1,  ///< a read aborts the attempt if a software transaction owns the word's record
+  marks_writes = 2,  ///< a write gives the record a new version, or aborts the attempt likewise
+  notes_writes = 4   ///< the attempt says at its end whether it has written
+};
+
 /// An algorithm that runs transactions. The thread that the engine belongs to calls its functions.
 struct algorithm {
   const char* name;
@@ -94,7 +112,11 @@ struct algorithm {
   void (*add_reads)(engine& me, stripe_set& into) noexcept;
   /// Adds what it has written.
   void (*add_writes)(engine& me, stripe_set& into) noexcept;
-  bool in_hardware = false;  ///< makes hardware attempts first
+  /// What its hardware attempts do. Null: it makes none.
+  const hardware_half* in_hardware = nullptr;
+  /// Software transactions run beside attempts that write. Attempts change words and records together, without a move of
+  /// the clock.
+  bool beside_hardware = false;
   /// The number of hardware attempts, whatever the causes of their aborts. 0: as the block's policy and the causes say.
   std::uint32_t hardware_tries = 0;
 };
@@ -126,6 +148,13 @@ class engine {
   growing_log<old_value> undo;
 
   growing_log<owned_orec> owned;
+
+  // Of a hardware attempt.
+  std::uint8_t duties = 0;            ///< what its accesses do: attempt_duty
+  bool has_written_directly = false;  ///< known only with a duty of writes
+  std::uint8_t lead = 0;              ///< by how much its versions are ahead of the clock
+  std::uint64_t mark = 0;             ///< the version of the words that it writes; 0: it has marked none
+  const std::atomic<std::uint64_t>* clock = nullptr;  ///< the version clock
 
   // What few transactions use.
   bool has_extras = false;  ///< one of these logs is not empty, or the next member is true
@@ -191,7 +220,35 @@ class engine {
     cell.store(value, std::memory_order_release);  // pairs with the acquire in read_word()
   }
 
+  /// A read by a hardware attempt that checks records. From here on the attempt aborts if a transaction owns the record.
+  std::uint64_t read_checked(const word& cell) {
+    abort_if_owned(orec_of(cell));
+    // acquire pairs with the release in store_in_place() and write_set::store_all(): the transaction that wrote it may
+    // have committed after the attempt began
+    return cell.load(std::memory_order_acquire);
+  }
+  /// Before a write by a hardware attempt that has a duty of writes.
+  void note_direct_write(const word& cell) {
+    has_written_directly = true;
+    if ((duties & marks_writes) == 0) return;
+    orec& record = orec_of(cell);
+    const std::uint64_t seen = abort_if_owned(record);
+    // relaxed: in the attempt, which aborts if the clock moves
+    if (mark == 0) mark = clock->load(std::memory_order_relaxed) + lead;
+    if (seen != mark) machine::store_in_attempt(record, mark);
+  }
+  void forget_attempt() noexcept {
+    duties = 0;
+    has_written_directly = false;
+    mark = 0;
+  }
+
  private:
+  static std::uint64_t abort_if_owned(const orec& record) {
+    const std::uint64_t seen = record.load(std::memory_order_relaxed);  // relaxed: in an attempt
+    if ((seen & owned_bit) != 0) machine::abort<machine::attempt_status::code_owned>();
+    return seen;
+  }
   std::atomic<std::uint64_t> bound_{0};
 };
 

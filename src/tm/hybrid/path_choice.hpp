@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// auto: which path a block takes, hardware first or software from the start. Each block has its own choice, which all
+// threads share. Both paths run beside each other (hydctl.cpp).
+//
+// A thread times one of some 32 of its blocks, on the path that it takes, from its beginning to its commit: aborts,
+// waits and software after aborts included. The path that costs less is preferred. Now and then a timed block takes the
+// other path, so that the choice is known to be right. How often depends on what that costs.
+#pragma once
+
+#include "tm/runner.hpp"
+
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
+
+/// One block on its way.
+struct path_taken {
+  bool in_hardware;
+  std::uint64_t began = 0;  ///< machine::cycles(); 0: the block is not timed
+  std::uint64_t waits = 0;  ///< times that the block's site had slept in retry()
+};
+
+path_taken choose_and_time(runner& me) noexcept;
+/// Before a block of a thread that is not ready for it.
+inline path_taken choose_path(runner& me) noexcept {
+  if (--me.until_timed == 0) [[unlikely]]
+    return choose_and_time(me);
+  return {.in_hardware = !me.where->costs().prefers_software()};
+}
+void note_path_cost(runner& me, block& where, const path_taken& taken) noexcept;
+/// The block has committed. `where`: commit actions may have run other blocks since.
+inline void end_path(runner& me, block& where, const path_taken& taken) noexcept {
+  if (taken.began != 0) [[unlikely]]
+    note_path_cost(me, where, taken);
+}
+
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail
