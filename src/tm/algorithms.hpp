@@ -44,6 +44,7 @@ inline const algorithm& algorithm_now() noexcept {
 
 /// Every access is refused until the runner begins the next attempt.
 inline void close_accesses(engine& me) noexcept {
+  me.forget_attempt();
   me.in_place = engine::nobody;
   me.set_bound(0);
   me.mode = run_mode::idle;
@@ -54,8 +55,7 @@ inline void close_accesses(engine& me) noexcept {
 [[noreturn]] void refuse_access(engine& me);
 
 // For the algorithms of a serial transaction:
-/// It is not known whether the transaction reads anything, except after it has restarted for that. Then each read takes
-/// the slow path.
+/// Its reads are not logged, except after it has restarted for that. Then each read takes the slow path.
 inline void begin_serial(engine& me) noexcept {
   me.set_bound(runner_of(me).wants_log ? 0 : engine::every_version);
   me.has_unlogged = !runner_of(me).wants_log;

@@ -67,6 +67,11 @@ void wait_for_long_owner(const runner& me) noexcept {
   me.how = &serial;
   if (me.keeps_timestamp) drop_timestamp(me);
   begin_serial(me);
+  if (me.mode == run_mode::irrevocable) {
+    const bool notes = shared.sleepers.load(std::memory_order_relaxed) != 0;  // relaxed: of others nothing is known
+    me.written.begin(notes);
+    if (notes) me.duties = notes_stripes;
+  }
 }
 
 void leave_by_mode(runner& me) noexcept {
@@ -240,6 +245,7 @@ void run_by_bias(runner& me) {
 void run_in_turn(void* thread) {
   runner& me = *static_cast<runner*>(thread);
   me.reads.clear();
+  me.values.clear();
   me.undo.clear();
   clear_extras(me);
   if (me.is_marked) wait_before_attempt(me);
@@ -298,6 +304,7 @@ void run_quickly(void* thread) {
 /// For run_quickly(): with that, nothing but the gate and the algorithm in use remains to be looked at.
 void get_ready(runner& me, const algorithm& how) {
   me.reads.clear();
+  me.values.clear();
   me.undo.clear();
   clear_extras(me);
   begin_with_orecs(me);
@@ -401,20 +408,55 @@ void restart_irrevocable(engine& engine) {
   begin_next_attempt(me);
 }
 
-void retry(engine& engine) {
+namespace {
+
+/// What the attempt has read is only what it has written, or stands beside that in its stripe.
+bool has_read_owned_only(const runner& me) noexcept {
+  if (me.mode != run_mode::software || !me.values.empty()) return false;
+  for (const orec* const record : me.reads) {
+    if (record->load(std::memory_order_relaxed) != me.engine::mine) return false;  // relaxed: whether it is this one's
+  }
+  return !me.reads.empty();
+}
+
+/// The transaction that sleeps ends here, and a new one begins.
+void sleep_and_forget(runner& me) noexcept {
+  if (me.reads.empty() && me.values.empty()) {
+    refuse("retry() in an atomic block that has read nothing: it could never go on");
+  }
+  sleep_until_changed(me, me.sleeps_until);
+  me.forget_marks();
+  me.wants_log = true;
+  me.is_marked = true;
+}
+
+}  // namespace
+
+void retry(engine& engine, std::uint64_t deadline) {
   runner& me = runner_of(engine);
   require_block(me);
   leave_hardware(me);
+  if (deadline < me.sleeps_until) {
+    me.sleeps_until = deadline;
+    me.is_marked = true;
+  }
   if (me.alternative != nullptr) machine::jump_to(*me.alternative);
   if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");
-  if (me.has_unlogged && (me.how->add_reads != nullptr || !me.wants_log)) {
+  if (me.has_unlogged || has_read_owned_only(me)) {
+    me.wants_exact_log = !me.has_unlogged;
     me.wants_log = true;
     me.is_marked = true;
     abandon(me);
-  } else if (!sleep_until_changed(me)) {
-    refuse("retry() in an atomic block that has read nothing: it could never go on");
+  } else {
+    sleep_and_forget(me);
   }
   begin_next_attempt(me);
+}
+
+void retry_until(engine& engine, std::uint64_t deadline) {
+  require_block(engine);
+  leave_hardware(runner_of(engine));
+  if (machine::clock_ns() < deadline) retry(engine, deadline);
 }
 
 bool run_alternative(engine& engine, erased_code first, void* data) {

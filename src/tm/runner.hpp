@@ -9,6 +9,7 @@
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/jump_target.hpp>
+#include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/tm/atomically.hpp>
 
@@ -16,6 +17,7 @@
 #include "observe/thread_block.hpp"
 #include "speculate/thread_memory.hpp"
 #include "tm/shared.hpp"
+#include "tm/stripe_set.hpp"
 #include "tm/write_set.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
@@ -83,6 +85,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::uint64_t looked = 0;           ///< machine::cycles() of the last look
   std::uint64_t others_activity = 0;  ///< as seen at that look
   bool wants_log = false;             ///< it needs a log of its reads, although its block does not write
+  bool wants_exact_log = false;       ///< and of no word that it has written; it then runs serially
+  std::uint64_t sleeps_until = machine::no_deadline;  ///< of a retry() that the attempt has come to
   const orec* met = nullptr;          ///< the record that the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
   seen_running met_in{};         ///< that transaction, if it may never end
@@ -105,6 +109,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   write_set writes;                ///< for algorithms that buffer them
   std::uint64_t start = 0;         ///< the clock at the start, if `bound` does not hold it: for norec and tl2
   growing_log<seen_value> values;  ///< read by norec's transaction
+  stripe_set stripes;              ///< of what is slept for, or was written
+  stripe_set awaited;              ///< of those written, what somebody sleeps for
 
   // What was destroyed and may still be read (memory.cpp).
   growing_log<heap_object> limbo;  ///< waits for the transactions in `running`
@@ -132,11 +138,15 @@ class alignas(machine::pad_bytes) runner : public transaction {
     failures = 0;
     wants_irrevocable = false;
     wants_log = false;
+    wants_exact_log = false;
+    sleeps_until = machine::no_deadline;
     met = nullptr;
     is_marked = false;
   }
   bool is_irrevocable() const noexcept { return wants_irrevocable || where->policy().irrevocable; }
-  bool goes_by_itself() const noexcept { return is_irrevocable() || failures >= where->policy().attempts; }
+  bool goes_by_itself() const noexcept {
+    return is_irrevocable() || failures >= where->policy().attempts || wants_exact_log;
+  }
   log_mark mark() const noexcept {
     return {undo.size(), writes.size(),         writes.replaced(),   made.size(),
             gone.size(), commit_actions.size(), abort_actions.size()};
@@ -195,9 +205,9 @@ void empty_limbo(runner& me) noexcept;
 void make_read_bits(runner& me);
 
 // sleep.cpp
-/// Abandons the attempt, and returns when something that it has read may have changed. False: it has read nothing, and
-/// goes on.
-bool sleep_until_changed(runner& me) noexcept;
+/// Abandons the attempt, and returns when something that it has read may have changed, or at the deadline (of
+/// machine::clock_ns()). Requires: all its reads are logged.
+void sleep_until_changed(runner& me, std::uint64_t deadline) noexcept;
 void wake_sleepers(runner& me) noexcept;
 /// In the child of a fork.
 void forget_sleepers() noexcept;

@@ -1,35 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <new>
 
 #include <txsync/tm/detail/engine.hpp>
+#include <txsync/tm/detail/growing_log.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
-/// Stripes of memory, as bits of a hash of their addresses. It may report a common stripe of two sets that have none.
+/// Stripes of memory, as the buckets that a hash of their addresses gives. Two sets may have a common bucket, although
+/// they have no common stripe. The set keeps its memory when it is cleared. If there is none, or there are too many
+/// stripes, it is the set of all.
 class stripe_set {
  public:
+  static constexpr std::uint64_t bucket_count = 1u << 16;
+
+  void clear() noexcept {
+    buckets_.clear();
+    has_all_ = false;
+  }
   void add_all() noexcept {
-    for (std::uint64_t& one : bits_) one = ~std::uint64_t{0};
+    buckets_.clear();
+    has_all_ = true;
   }
-  void add(const word& cell) noexcept { add_index(reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift); }
-  /// The same for a stripe's orec, by its index in a table.
-  void add_index(std::uint64_t index) noexcept { bits_[index / 64 % words] |= std::uint64_t{1} << index % 64; }
-  bool empty() const noexcept {
-    std::uint64_t any = 0;
-    for (const std::uint64_t one : bits_) any |= one;
-    return any == 0;
+  void add(const word& cell) noexcept { add_index(engine::index_of(cell)); }
+  /// The same for a stripe's orec, by its index in the table.
+  void add_index(std::uint64_t index) noexcept {
+    const auto bucket = static_cast<std::uint32_t>(index % bucket_count);
+    if (has_all_ || (!buckets_.empty() && *(buckets_.end() - 1) == bucket)) return;
+    if (buckets_.size() == max_buckets) return add_all();
+    try {
+      buckets_.append(bucket);
+    } catch (const std::bad_alloc&) {
+      add_all();
+    }
   }
-  bool meets(const stripe_set& other) const noexcept {
-    std::uint64_t both = 0;
-    for (unsigned i = 0; i < words; ++i) both |= bits_[i] & other.bits_[i];
-    return both != 0;
+  /// For has(): each bucket once, in order.
+  void sort() noexcept {
+    std::sort(buckets_.begin(), buckets_.end());
+    buckets_.truncate(static_cast<std::size_t>(std::unique(buckets_.begin(), buckets_.end()) - buckets_.begin()));
   }
 
+  bool has_all() const noexcept { return has_all_; }
+  bool empty() const noexcept { return !has_all_ && buckets_.empty(); }
+  /// Requires: sort() was called.
+  bool has(std::uint32_t bucket) const noexcept {
+    return has_all_ || std::binary_search(buckets_.begin(), buckets_.end(), bucket);
+  }
+  // The buckets; none if it has all.
+  const std::uint32_t* begin() const noexcept { return buckets_.begin(); }
+  const std::uint32_t* end() const noexcept { return buckets_.end(); }
+
  private:
-  static constexpr unsigned words = 8;
-  std::uint64_t bits_[words] = {};
+  static constexpr std::size_t max_buckets = 4'096;
+  growing_log<std::uint32_t> buckets_;
+  bool has_all_ = false;
 };
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

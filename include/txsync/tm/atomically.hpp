@@ -69,16 +69,21 @@ inline constexpr erased_body bodies_of = {run_body<Body, Result, transaction>,
 /// Thread-safe. Cost: about 10 ns, and the cost of the accesses.
 template <class Body>
 auto atomically(block& where, Body&& body) {
-  using result = std::invoke_result_t<Body&, transaction&>;
-  static_assert(std::is_same_v<result, std::invoke_result_t<Body&, direct_transaction&>>);
-  static_assert(!std::is_reference_v<result>);
-  if constexpr (std::is_void_v<result>) {
-    detail::frame<Body, void> mine{std::addressof(body)};
-    detail::run(where, detail::bodies_of<Body, void>, &mine);
-  } else {
-    detail::frame<Body, result> mine{std::addressof(body), std::nullopt};
-    detail::run(where, detail::bodies_of<Body, result>, &mine);
-    return std::move(*mine.result);  // NOLINT(bugprone-unchecked-optional-access): run() has filled it
+  constexpr bool takes_both = std::is_invocable_v<Body&, transaction&> && std::is_invocable_v<Body&, direct_transaction&>;
+  static_assert(takes_both, "txsync::tm::atomically: the body has to take its transaction as `auto& tx`");
+  if constexpr (takes_both) {
+    using result = std::invoke_result_t<Body&, transaction&>;
+    static_assert(std::is_same_v<result, std::invoke_result_t<Body&, direct_transaction&>>,
+                  "txsync::tm::atomically: the body has to return the same type in hardware and in software");
+    static_assert(!std::is_reference_v<result>, "txsync::tm::atomically: the body has to return a value, or nothing");
+    if constexpr (std::is_void_v<result>) {
+      detail::frame<Body, void> mine{std::addressof(body)};
+      detail::run(where, detail::bodies_of<Body, void>, &mine);
+    } else {
+      detail::frame<Body, result> mine{std::addressof(body), std::nullopt};
+      detail::run(where, detail::bodies_of<Body, result>, &mine);
+      return std::move(*mine.result);  // NOLINT(bugprone-unchecked-optional-access): run() has filled it
+    }
   }
 }
 

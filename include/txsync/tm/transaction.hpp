@@ -3,6 +3,7 @@
 // do.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +13,9 @@
 #include <utility>
 
 #include <txsync/export.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/park.hpp>
 #include <txsync/tm/detail/engine.hpp>
 #include <txsync/tm/var.hpp>
 
@@ -26,7 +29,8 @@ namespace detail {
 /// An alternative of or_else(), and the body of a block, without their types.
 using erased_code = void (*)(void* data, transaction& tx);
 
-[[noreturn]] TXSYNC_EXPORT void retry(engine& me);
+[[noreturn]] TXSYNC_EXPORT void retry(engine& me, std::uint64_t deadline_ns);
+TXSYNC_EXPORT void retry_until(engine& me, std::uint64_t deadline_ns);
 [[noreturn]] TXSYNC_EXPORT void restart_irrevocable(engine& me);
 [[noreturn]] TXSYNC_EXPORT void refuse_outside() noexcept;
 /// False: the first alternative ended with retry(), and has left nothing behind.
@@ -166,14 +170,35 @@ void destroy_unshared(T* object) noexcept {
   if (object != nullptr) detail::free_unshared(object, detail::destroyer<T>());
 }
 
+/// tx.make<T>(arguments...), without the word `template` that a body needs for that, because the type of its `tx` is
+/// known late.
+template <class T, class Transaction, class... Arguments>
+T* make(Transaction& tx, Arguments&&... arguments) {
+  return tx.template make<T>(std::forward<Arguments>(arguments)...);
+}
+template <class T, class Transaction>
+T* make_array(Transaction& tx, std::size_t count) {
+  return tx.template make_array<T>(count);
+}
+
 /// A software transaction. It can be undone, so it offers everything. The engine is its base, so that accesses find
 /// what they need at `this`; the engine is not for users.
 class transaction : public detail::transaction_base<transaction>, public detail::engine {
  public:
   /// Undoes the block, and runs it anew when something that it has read has changed; it sleeps until then (no polling).
-  /// Within or_else() the next alternative runs first. A block that has read nothing could never go on: a message ends
-  /// the program.
-  [[noreturn]] void retry() { detail::retry(*this); }
+  /// Within or_else() the next alternative runs first. A block that has read nothing but what it has written could never
+  /// go on: a message ends the program. Cost for others: a block that writes something else executes a load for each
+  /// stripe that it writes, while anyone sleeps.
+  [[noreturn]] void retry() { detail::retry(*this, machine::no_deadline); }
+  /// The same, but the sleep ends at the deadline at the latest. Then the block runs anew, and this call returns.
+  ///
+  ///     if (tx.read(full) == 0) {
+  ///       tx.retry_until(deadline);
+  ///       return false;  // nothing came in time
+  ///     }
+  void retry_until(std::chrono::steady_clock::time_point deadline) {
+    detail::retry_until(*this, txsync::detail::deadline_at(deadline));
+  }
 
   /// Runs first(tx). If that ends in retry(), it is undone, and second(tx) runs in its place. If that ends in retry(),
   /// too, the block waits for a change of what either of them has read. Nests.
@@ -204,7 +229,10 @@ class transaction : public detail::transaction_base<transaction>, public detail:
 class direct_transaction : public detail::transaction_base<direct_transaction> {
  public:
   /// In an attempt: continues in software. In an irrevocable block, a message ends the program.
-  [[noreturn]] void retry() { detail::retry(engine_); }
+  [[noreturn]] void retry() { detail::retry(engine_, machine::no_deadline); }
+  void retry_until(std::chrono::steady_clock::time_point deadline) {
+    detail::retry_until(engine_, txsync::detail::deadline_at(deadline));
+  }
   template <class First, class Second>
   void or_else(First&& first, Second&&) {
     if (engine_.mode == detail::run_mode::idle) [[unlikely]]

@@ -91,11 +91,12 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
 }
 
 /// In an attempt: reads what aborts it when another transaction must not run beside it.
-void subscribe(runner& me, const algorithm& how) noexcept {
+void subscribe(runner& me, const algorithm& how, bool others_sleep) noexcept {
   if (!is_open_for(gate_now(), me)) machine::abort<attempt_status::code_lock_busy>();
   // Transactions of another algorithm may not know of such attempts. A thread that changes it closes the gate.
   if (shared.in_use.load(std::memory_order_relaxed) != &how) machine::abort<attempt_status::code_fall_back>();
   how.in_hardware->begin(me);
+  if (others_sleep) me.duties |= notes_stripes;
   order_behind_attempts();
   me.mode = run_mode::hardware;
 }
@@ -152,9 +153,11 @@ bool run_in_hardware(runner& me, const algorithm& how, const erased_body& body, 
   for (;;) {
     clear_extras(me);
     how.in_hardware->prepare(me);
+    const bool others_sleep = shared.sleepers.load(std::memory_order_relaxed) != 0;  // relaxed: a hint
+    me.written.begin(others_sleep);
     const attempt_status status = machine::begin();
     if (status.started()) {
-      subscribe(me, how);
+      subscribe(me, how, others_sleep);
       if (!runs_through(me, body, data)) fall_back();  // the software attempt throws it again
       commit(me, how);
       return true;

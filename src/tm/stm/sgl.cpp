@@ -13,10 +13,21 @@ namespace {
 
 alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts read its line
 
-// Hardly ever called, since the bound admits every version, unless another thread has set it to 0
-// (quiescence_gate.cpp).
-std::uint64_t read_serial(engine& me, const word& cell, orec&) {
-  me.has_unlogged = true;
+bool has_written(const engine& me, const word& cell) noexcept {
+  for (const old_value& one : me.undo) {
+    if (one.cell == &cell) return true;
+  }
+  return false;
+}
+
+// Hardly ever called, since the bound admits every version, unless the transaction needs a log for retry(). A word that
+// it has written itself is none to wait for.
+std::uint64_t read_serial(engine& me, const word& cell, orec& record) {
+  if (!runner_of(me).wants_log) {
+    me.has_unlogged = true;
+  } else if (!has_written(me, cell)) {
+    me.reads.append(&record);
+  }
   return cell.load(std::memory_order_acquire);
 }
 void write_serial(engine& me, word& cell, orec&, std::uint64_t value) { me.store_in_place(cell, value); }
@@ -44,7 +55,7 @@ constexpr algorithm one_at_a_time = {
     .roll_back = roll_back_serial,
     .roll_back_to = undo_to,
     .is_valid = nullptr,
-    .add_reads = nullptr,
+    .add_reads = add_read_orecs,
     .add_writes = add_undone_words,
 };
 
@@ -53,7 +64,6 @@ constexpr algorithm make_biased() {
   made.name = "biased";
   // Another thread wants to run transactions. This one restarts, and runs beside them.
   made.read = [](engine& me, const word&, orec&) -> std::uint64_t { restart(me, abort_cause::lock_busy); };
-  made.add_reads = add_read_orecs;  // for the next attempt, which logs them
   return made;
 }
 

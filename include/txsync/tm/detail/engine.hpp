@@ -87,7 +87,23 @@ struct hardware_half {
 enum attempt_duty : std::uint8_t {
   checks_reads = 1,  ///< a read aborts the attempt if a software transaction owns the word's record
   marks_writes = 2,  ///< a write gives the record a new version, or aborts the attempt likewise
-  notes_writes = 4   ///< the attempt says at its end whether it has written
+  notes_writes = 4,  ///< the attempt says at its end whether it has written
+  notes_stripes = 8  ///< a write is noted for sleepers (direct_writes)
+};
+
+/// What a hardware attempt or an irrevocable block has written, for those that sleep in retry().
+struct direct_writes {
+  static constexpr std::uint32_t max = 31;
+  std::uint32_t count = max + 1;  ///< more than max: it was not noted, or was too much
+  std::uint32_t stripes[max];     ///< indices of their records
+
+  void begin(bool notes) noexcept { count = notes ? 0 : max + 1; }
+  void note(std::uint64_t index) noexcept {
+    const auto stripe = static_cast<std::uint32_t>(index);
+    if (count > max || (count != 0 && stripes[count - 1] == stripe)) return;
+    if (count < max) stripes[count] = stripe;
+    ++count;
+  }
 };
 
 /// An algorithm that runs transactions. The thread that the engine belongs to calls its functions.
@@ -108,7 +124,7 @@ struct algorithm {
   void (*roll_back_to)(engine& me, const log_mark& mark) noexcept;
   /// Whether all that the attempt has read is still valid. Null: no other thread can have changed what it has read.
   bool (*is_valid)(engine& me) noexcept;
-  /// Adds what the attempt has read, for transactions that wait. Null: the algorithm keeps no record.
+  /// Adds what the attempt has read, for transactions that wait.
   void (*add_reads)(engine& me, stripe_set& into) noexcept;
   /// Adds what it has written.
   void (*add_writes)(engine& me, stripe_set& into) noexcept;
@@ -155,6 +171,7 @@ class engine {
   std::uint8_t lead = 0;              ///< by how much its versions are ahead of the clock
   std::uint64_t mark = 0;             ///< the version of the words that it writes; 0: it has marked none
   const std::atomic<std::uint64_t>* clock = nullptr;  ///< the version clock
+  direct_writes written;
 
   // What few transactions use.
   bool has_extras = false;  ///< one of these logs is not empty, or the next member is true
@@ -171,10 +188,11 @@ class engine {
   /// Cheaper than a comparison with it; other bounds do not have that bit.
   static bool admits_every_version(std::uint64_t limit) noexcept { return (limit & every_version) != 0; }
 
-  /// The orec of a word.
-  [[gnu::always_inline]] static orec& orec_of(const word& cell) noexcept {
-    return records.all[(reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift) % record_count];
+  /// The orec of a word: that of its stripe.
+  [[gnu::always_inline]] static std::uint64_t index_of(const word& cell) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift) % record_count;
   }
+  [[gnu::always_inline]] static orec& orec_of(const word& cell) noexcept { return records.all[index_of(cell)]; }
 
   [[gnu::always_inline]] std::uint64_t read_word(const word& cell) {
     const std::uint64_t value = read_unannotated(cell);
@@ -230,6 +248,7 @@ class engine {
   /// Before a write by a hardware attempt that has a duty of writes.
   void note_direct_write(const word& cell) {
     has_written_directly = true;
+    if ((duties & notes_stripes) != 0) written.note(index_of(cell));
     if ((duties & marks_writes) == 0) return;
     orec& record = orec_of(cell);
     const std::uint64_t seen = abort_if_owned(record);
