@@ -24,7 +24,7 @@ struct blocks {
   // Few attempts, so that a schedule in which threads always conflict is not too long.
   static constinit tm::block writing;
   static constinit tm::block reading;
-  static constinit tm::block alone;    ///< serial after its second abort; the first one may come from its first write
+  static constinit tm::block alone;    ///< serial after its second abort
   static constinit tm::block at_once;  ///< serial from the start
   static constinit tm::block irrevocable;
 };

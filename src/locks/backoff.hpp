@@ -18,13 +18,14 @@ struct span {
   std::uint64_t end = 0;
 };
 
-/// Pauses for about `length` units of machine::cycles(). Returns when the pause began and ended.
+/// Pauses for about `length` units of machine::cycles(). Returns when the pause began and ended. It also ends where time
+/// stands still (txsync sim --uncharged).
 inline span pause_for(std::uint64_t length) noexcept {
   const std::uint64_t start = machine::cycles();
-  for (;;) {
+  for (std::uint64_t turn = 1;; ++turn) {
     machine::relax();
     const std::uint64_t now = machine::cycles();
-    if (now - start >= length) return {start, now};
+    if (now - start >= length || turn >= length) return {start, now};
   }
 }
 

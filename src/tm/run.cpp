@@ -398,6 +398,12 @@ void restart(engine& engine, abort_cause why) {
   begin_next_attempt(me);
 }
 
+void run_anew(engine& engine) {
+  runner& me = runner_of(engine);
+  abandon(me);
+  begin_next_attempt(me);
+}
+
 void restart_irrevocable(engine& engine) {
   runner& me = runner_of(engine);
   require_block(me);
@@ -439,6 +445,7 @@ void retry(engine& engine, std::uint64_t deadline) {
   if (deadline < me.sleeps_until) {
     me.sleeps_until = deadline;
     me.is_marked = true;
+    me.has_extras = true;  // the next transaction does not begin as most do, even if another alternative commits
   }
   if (me.alternative != nullptr) machine::jump_to(*me.alternative);
   if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");

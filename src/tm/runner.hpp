@@ -217,6 +217,8 @@ void forget_sleepers() noexcept;
 void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
+/// The same, without a count of it and a wait before it.
+[[noreturn]] void run_anew(engine& me);
 /// Reports it to tools, outside the attempt. Functions, so that the surrounding code uses no registers for it.
 void report_abort(const runner& me, abort_cause why) noexcept;
 void report_fallback(const runner& me, abort_cause why) noexcept;

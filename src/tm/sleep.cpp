@@ -32,7 +32,7 @@ union zeroed_buckets {
   char nothing;
   bucket all[stripe_set::bucket_count];
 };
-alignas(machine::pad_bytes) constinit zeroed_buckets table;
+alignas(machine::pad_bytes) constinit zeroed_buckets buckets;
 /// For sleepers that wait for everything, and wake-ups of everybody.
 alignas(machine::pad_bytes) constinit bucket everything{0};
 
@@ -48,20 +48,20 @@ constinit sleeper* list TXSYNC_GUARDED_BY(list_guard) = nullptr;
 /// All wake-ups that concern it so far. Only changes of the sum matter.
 std::uint64_t wake_ups(const stripe_set& of) noexcept {
   std::uint64_t sum = everything.load() / one_wake_up;
-  for (const std::uint32_t one : of) sum += table.all[one].load() / one_wake_up;
+  for (const std::uint32_t one : of) sum += buckets.all[one].load() / one_wake_up;
   return sum;
 }
 
 void count_in(const stripe_set& reads) noexcept {
   if (reads.has_all()) everything.fetch_add(1);
-  for (const std::uint32_t one : reads) table.all[one].fetch_add(1);
+  for (const std::uint32_t one : reads) buckets.all[one].fetch_add(1);
   shared.sleepers.fetch_add(1);
   machine::heavy_fence();  // pairs with the light one of a transaction that has written (others_sleep())
 }
 
 void count_out(const stripe_set& reads) noexcept {
   if (reads.has_all()) everything.fetch_sub(1);
-  for (const std::uint32_t one : reads) table.all[one].fetch_sub(1);
+  for (const std::uint32_t one : reads) buckets.all[one].fetch_sub(1);
   shared.sleepers.fetch_sub(1);
 }
 
@@ -86,8 +86,8 @@ bool note_wake_ups(stripe_set& written, stripe_set& awaited) noexcept {
   if (all_wait || written.has_all()) everything.fetch_add(one_wake_up);
   awaited.clear();
   for (const std::uint32_t one : written) {
-    if (!has_sleepers(table.all[one].load())) continue;
-    table.all[one].fetch_add(one_wake_up);
+    if (!has_sleepers(buckets.all[one].load())) continue;
+    buckets.all[one].fetch_add(one_wake_up);
     awaited.add_index(one);
   }
   return all_wait || written.has_all() || !awaited.empty();
@@ -134,7 +134,7 @@ void forget_sleepers() noexcept TXSYNC_UNCHECKED {  // there is one thread
   if (shared.sleepers.load(std::memory_order_relaxed) == 0) return;
   shared.sleepers.store(0, std::memory_order_relaxed);
   everything.store(0, std::memory_order_relaxed);
-  for (bucket& one : table.all) one.store(0, std::memory_order_relaxed);
+  for (bucket& one : buckets.all) one.store(0, std::memory_order_relaxed);
 }
 
 void wake_sleepers(runner& me) noexcept {

@@ -223,6 +223,23 @@ TEST_P(AtomicBlocks, GoOnWhenWhatTheyWaitForHasChanged) {
   EXPECT_EQ(full.load(), 0);
 }
 
+TEST_P(AtomicBlocks, DoNotCountTheirFirstWriteAsAnAbort) {
+  static constinit stm::block fresh{"test.first_write"};
+  fresh.forget();
+  var<int> number{0};
+  const stm::block_totals before = stm::totals(fresh);
+  for (int i = 0; i < 3; ++i) {
+    atomically(fresh, [&](auto& tx) {
+      if (tx.read(number) == i) tx.write(number, i + 1);
+    });
+  }
+  EXPECT_EQ(number.load(), 3);
+  const stm::block_totals after = stm::totals(fresh);
+  for (const txsync::abort_cause why : {txsync::abort_cause::validation, txsync::abort_cause::locked}) {
+    EXPECT_EQ(after.aborts[static_cast<std::size_t>(why)], before.aborts[static_cast<std::size_t>(why)]);
+  }
+}
+
 TEST_P(AtomicBlocks, WaitForAWordBesideOneThatTheyHaveWritten) {
   static constinit stm::block waiting{"test.waiting_beside"};
   struct alignas(64) {  // in one stripe

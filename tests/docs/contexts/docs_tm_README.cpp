@@ -24,7 +24,7 @@ struct node {
 constinit stm::block replace{"replace"};
 void run(node* old, int key) {
   stm::atomically(replace, [&](auto& tx) {
-    //@ auto* const fresh = tx.template make<node>(key);
+    //@ auto* const fresh = stm::make<node>(tx, key);
     (void)fresh;
   });
 }
