@@ -37,7 +37,6 @@ void wait_for_long_owner(const runner& me) noexcept {
 
 /// Before the next attempt: until the owner that the last one met has ended, or was preempted for a while.
 [[gnu::noinline]] void wait_before_attempt(runner& me) noexcept {
-  me.alternative = nullptr;
   if (me.failures == 0) return;
   if (me.met == nullptr) {
     txsync::detail::jitter random(&me);
@@ -363,7 +362,10 @@ void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_
   run_in_software(me, how);
 }
 
-[[noreturn]] void begin_next_attempt(runner& me) { machine::begin_anew(me.beginning, run_in_turn, &me); }
+[[noreturn]] void begin_next_attempt(runner& me) {
+  me.alternative = nullptr;
+  machine::begin_anew(me.beginning, run_in_turn, &me);
+}
 
 }  // namespace
 
