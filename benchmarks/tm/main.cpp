@@ -14,6 +14,7 @@
 #include "tm/attempts.hpp"
 #include "tm/claims.hpp"
 #include "tm/promises.hpp"
+#include "tm/separate.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
@@ -26,6 +27,7 @@ struct options {
   unsigned churn = 60;
   std::uint64_t seed = 1;
   bool inside = true;
+  bool table = true;
   std::string json;
 };
 
@@ -36,6 +38,7 @@ request make_request(const options& asked) {
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
   wanted.seed = asked.seed;
+  if (!asked.table) return wanted;
   for (const tm_goals& one : all_tm_goals) {
     wanted.sections.push_back(preset_section(one.preset, "transactions", one.preset));
   }
@@ -45,8 +48,9 @@ request make_request(const options& asked) {
     wanted.sections.push_back(preset_section(name.c_str(), "transactions", name.c_str()));
   }
   for (const workloads::subject& one : workloads::subjects()) {
-    // Without hardware transactions htm_sgl and htm_sgl_adaptive are sgl.
-    const bool in_hardware = std::string_view(one.name).starts_with("tm_htm_sgl");
+    // Without hardware transactions htm_sgl and htm_sgl_adaptive are sgl, and the hybrids are their software halves.
+    const std::string_view name = one.name;
+    const bool in_hardware = name.starts_with("tm_htm_sgl") || name.starts_with("tm_hy") || name == "tm_auto";
     if (!one.is_algorithm || (in_hardware && !machine::htm().attempts)) continue;
     wanted.subjects.push_back(one);
   }
@@ -81,6 +85,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   result.claims = make_tm_claims(wanted, all.cells);
   if (!interrupted()) {
     measure_progress(result, 1'000);
+    measure_separate(result, asked.milliseconds);
     if (asked.churn != 0) measure_churn(result, asked.churn);
   }
   print_claims(out, result.claims);
@@ -113,6 +118,7 @@ int main(int count, char** words) {
   app.add_option("--churn", asked.churn, "seconds of churn (60); 0: none")->check(CLI::Range(0, 3'600));
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("!--no-inside", asked.inside, "without nodes that sections allocate");
+  app.add_flag("!--no-table", asked.table, "without the table of algorithms: only what stands below it");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_tm", count, words, [&](const auto& line) { return run(asked, line); });
 }

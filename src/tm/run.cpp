@@ -168,7 +168,7 @@ template <beside what>
 
 template <beside what>
 [[gnu::noinline]] void end_waking(runner& me) noexcept {
-  wake_sleepers(me);
+  if (is_waited_for(me.undo)) wake_sleepers(me);
   me.undo.clear();
   end_quickly<what>(me);
 }

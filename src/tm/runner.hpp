@@ -208,6 +208,8 @@ void make_read_bits(runner& me);
 /// Abandons the attempt, and returns when something that it has read may have changed, or at the deadline (of
 /// machine::clock_ns()). Requires: all its reads are logged.
 void sleep_until_changed(runner& me, std::uint64_t deadline) noexcept;
+/// Whether anyone may sleep for one of the words that an undo log has.
+bool is_waited_for(const growing_log<old_value>& undo) noexcept;
 void wake_sleepers(runner& me) noexcept;
 /// In the child of a fork.
 void forget_sleepers() noexcept;

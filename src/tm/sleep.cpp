@@ -137,6 +137,14 @@ void forget_sleepers() noexcept TXSYNC_UNCHECKED {  // there is one thread
   for (bucket& one : buckets.all) one.store(0, std::memory_order_relaxed);
 }
 
+bool is_waited_for(const growing_log<old_value>& undo) noexcept {
+  if (has_sleepers(everything.load())) return true;
+  for (const old_value& one : undo) {
+    if (has_sleepers(buckets.all[stripe_set::bucket_of(engine::index_of(*one.cell))].load())) return true;
+  }
+  return false;
+}
+
 void wake_sleepers(runner& me) noexcept {
   stripe_set& written = me.stripes;
   written.clear();

@@ -17,6 +17,8 @@ class stripe_set {
  public:
   static constexpr std::uint64_t bucket_count = 1u << 16;
 
+  static std::uint32_t bucket_of(std::uint64_t index) noexcept { return static_cast<std::uint32_t>(index % bucket_count); }
+
   void clear() noexcept {
     buckets_.clear();
     has_all_ = false;
@@ -28,7 +30,7 @@ class stripe_set {
   void add(const word& cell) noexcept { add_index(engine::index_of(cell)); }
   /// The same for a stripe's orec, by its index in the table.
   void add_index(std::uint64_t index) noexcept {
-    const auto bucket = static_cast<std::uint32_t>(index % bucket_count);
+    const std::uint32_t bucket = bucket_of(index);
     if (has_all_ || (!buckets_.empty() && *(buckets_.end() - 1) == bucket)) return;
     if (buckets_.size() == max_buckets) return add_all();
     try {

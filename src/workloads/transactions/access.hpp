@@ -101,6 +101,7 @@ struct shape_values {
   bool inside;            ///< nodes are allocated and freed in sections
   unsigned threads;
   std::uint64_t seed;
+  std::uint64_t transfers;  ///< in percent of the operations, beside a list
 };
 
 /// Puts half of the keys into a set by insert(key, node or null), with nodes of all threads. It goes from the greatest

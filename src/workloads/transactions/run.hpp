@@ -11,8 +11,7 @@
 
 #include "workloads/harness/team.hpp"
 #include "workloads/harness/workload.hpp"
-#include "workloads/transactions/accounts.hpp"
-#include "workloads/transactions/chains.hpp"
+#include "workloads/transactions/bank_and_list.hpp"
 #include "workloads/transactions/red_black_tree.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
@@ -24,8 +23,8 @@ namespace transactions {
 /// What the blocks of the workload have counted, for all algorithms.
 tm::block_totals totals_so_far() noexcept;
 
-enum key : unsigned { shape, size, buckets, updates, allocation };
-enum class shape_name : std::uint8_t { bank, chains, tree };
+enum key : unsigned { shape, size, buckets, updates, allocation, transfers, paths };
+enum class shape_name : std::uint8_t { bank, chains, tree, mixed };
 
 template <class System, class Structure>
 struct shared_structure {
@@ -63,12 +62,15 @@ outcome run(System& system, const parameters& values, const plan& how) {
   if (const char* const wrong = complaint(transactions_workload, values, how)) return refused(wrong);
   const shape_values wanted{values[key::size],    values[key::buckets],
                             values[key::updates], values[key::allocation] != 0,
-                            how.threads,          how.seed};
+                            how.threads,          how.seed,
+                            values[key::transfers]};
   switch (static_cast<shape_name>(values[key::shape])) {
     case shape_name::bank:
       return run_structure<System, accounts<System::template cell>>(system, wanted, how);
     case shape_name::chains:
       return run_structure<System, chains<System::template cell>>(system, wanted, how);
+    case shape_name::mixed:
+      return run_structure<System, bank_and_list<System::template cell>>(system, wanted, how);
     default:
       return run_structure<System, red_black_tree<System::template cell>>(system, wanted, how);
   }
