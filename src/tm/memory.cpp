@@ -18,43 +18,62 @@ constexpr std::size_t batch = 256;
 constexpr std::size_t crowd = 16 * batch;  // with so many that wait, the thread yields to those that they wait for
 constexpr unsigned max_turns = 64;
 
-/// Stands before each object, so that a second destruction is noticed, whichever blocks do it. Its lowest byte also
-/// says how far before the object the memory begins.
+// A small object has a slot in a slab (heap.hpp), which knows whether it lives. Before others stands a mark, in memory
+// of the C library's heap. Its lowest byte also says how far before the object that memory begins.
 using life_mark = std::atomic<std::uint64_t>;
-constexpr std::uint64_t living = 0x7478'6C69'7665'6400;
-constexpr std::uint64_t destroyed = 0x7478'676F'6E65'2100;
+constexpr std::uint64_t living_mark = 0x7478'6C69'7665'6400;
+constexpr std::uint64_t destroyed_mark = 0x7478'676F'6E65'2100;
 constexpr std::uint64_t lead_mask = 0xFF;
 
 life_mark& mark_of(void* object) noexcept { return *(static_cast<life_mark*>(object) - 1); }
 
-void free_memory(void* object) noexcept {
+/// `me`: null if the thread has never run a block.
+void free_memory(runner* me, void* object) noexcept {
+  if (slab::of(object) != nullptr) {
+    try {
+      if (me == nullptr) me = &runner::mine();
+    } catch (const std::bad_alloc&) {
+      return;  // it is lost
+    }
+    return me->slots.give(object);
+  }
   // relaxed: the thread that wrote it happens before this
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
   std::free(static_cast<char*>(object) - lead);
 }
 
-void end_life(void* object) noexcept {
-  // relaxed: of two threads that destroy one object, one finds out
+/// What it was before. relaxed, all: of two threads that destroy one object, one finds out.
+life end_life_of(void* object) noexcept {
+  if (slab* const around = slab::of(object)) {
+    std::atomic<life>* const known = around->life_of(object);
+    return known != nullptr ? known->exchange(life::destroyed, std::memory_order_relaxed) : life::none;
+  }
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
-  const std::uint64_t before = mark_of(object).exchange(destroyed | lead, std::memory_order_relaxed);
-  if (before == (living | lead)) return;
-  if (before == (destroyed | lead)) refuse("an object of atomic blocks was destroyed twice");
+  const std::uint64_t before = mark_of(object).exchange(destroyed_mark | lead, std::memory_order_relaxed);
+  if (before == (living_mark | lead)) return life::living;
+  return before == (destroyed_mark | lead) ? life::destroyed : life::none;
+}
+
+void end_life(void* object) noexcept {
+  const life before = end_life_of(object);
+  if (before == life::living) return;
+  if (before == life::destroyed) refuse("an object of atomic blocks was destroyed twice");
   refuse("an atomic block destroyed what no block has made, or an object for the second time");
 }
 
-void free_one(const heap_object& one) noexcept {
+void free_one(runner& me, const heap_object& one) noexcept {
   if (one.destroy != nullptr) one.destroy(one.object);
-  free_memory(one.object);
+  free_memory(&me, one.object);
 }
 
 /// Each entry is forgotten before it is freed. A child that is forked meanwhile frees what is left, and must not free
 /// it again.
-void free_all(growing_log<heap_object>& which) noexcept {
+void free_all(runner& me, growing_log<heap_object>& which) noexcept {
   order_behind_blocks();
   while (!which.empty()) {
     const heap_object last = *(which.end() - 1);
     which.truncate(which.size() - 1);
-    free_one(last);
+    free_one(me, last);
   }
 }
 
@@ -65,21 +84,28 @@ bool try_to_free(runner& me) noexcept {
     if (still_runs(last) && lives(*last.who)) return false;
     me.running.truncate(me.running.size() - 1);
   }
-  free_all(me.limbo);
+  free_all(me, me.limbo);
   return true;
 }
 
+}  // namespace
+
+namespace {
+void* take_from_library(std::size_t bytes, std::size_t alignment) {
+  const std::size_t lead = alignment > sizeof(life_mark) ? alignment : sizeof(life_mark);
+  void* const memory = std::malloc(lead + bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  void* const object = static_cast<char*>(memory) + lead;
+  new (&mark_of(object)) life_mark(living_mark | lead);
+  return object;
+}
 }  // namespace
 
 void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
   require_block(me);
   me.has_extras = true;
   me.made.reserve_one();
-  const std::size_t lead = alignment > sizeof(life_mark) ? alignment : sizeof(life_mark);
-  void* const memory = std::malloc(lead + bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  void* const object = static_cast<char*>(memory) + lead;
-  new (&mark_of(object)) life_mark(living | lead);
+  void* const object = bytes <= max_slot_bytes ? runner_of(me).slots.take(bytes) : take_from_library(bytes, alignment);
   me.made.append({{object, nullptr}, false});
   return object;
 }
@@ -113,7 +139,7 @@ void give_memory(engine& me, void* object, destructor destroy) {
 void free_unshared(void* object, destructor destroy) noexcept {
   end_life(object);
   if (destroy != nullptr) destroy(object);
-  free_memory(object);
+  free_memory(runner::mine_if_any(), object);
 }
 
 void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
@@ -134,14 +160,14 @@ void give_up_made(runner& me, std::size_t from) noexcept {
 }
 
 void drop_made(runner& me) noexcept {
-  for (std::size_t i = me.made.size(); i-- > 0;) free_one(me.made[i].what);
+  for (std::size_t i = me.made.size(); i-- > 0;) free_one(me, me.made[i].what);
   me.made.clear();
 }
 
 void keep_all_made(runner& me) noexcept {
   if (me.gives_up_objects) {
     for (std::size_t i = me.made.size(); i-- > 0;) {
-      if (me.made[i].given_up) free_one(me.made[i].what);
+      if (me.made[i].given_up) free_one(me, me.made[i].what);
     }
   }
   me.made.clear();
@@ -152,7 +178,7 @@ namespace {
 /// For when there is no memory to note what waits.
 void free_at_once(runner& me, growing_log<heap_object>& which) noexcept {
   wait_for_running(me);
-  free_all(which);
+  free_all(me, which);
 }
 
 /// Moves what was destroyed since then into limbo, with the transactions that may be reading it. Requires: the limbo is

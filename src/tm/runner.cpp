@@ -48,6 +48,7 @@ void runner::forget_other_threads() noexcept {
   forget_turns(my_runner);
   forget_global_lock(my_runner);
   forget_announcements(my_runner);
+  forget_common_slots();
 }
 
 runner& runner::make() {
@@ -141,6 +142,7 @@ void report_fallback(const runner& me, abort_cause why) noexcept {
 
 void runner::make_as_new() {
   empty_limbo(*this);
+  slots.forget();
   activity.store(0);
   withdraw(*this);
   since_software = 0;
@@ -190,6 +192,7 @@ void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thre
     one->next_free_ = free_runners;
     free_runners = one;
   }
+  renew_slabs();
   shared.quiescence_gate.store(gate_open);
   shared.clock.fetch_add(2);  // hytl2 and hytinystm leave versions that are ahead of it by one
 }

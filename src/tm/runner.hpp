@@ -16,6 +16,7 @@
 #include "machine/call_start.hpp"
 #include "observe/thread_block.hpp"
 #include "speculate/thread_memory.hpp"
+#include "tm/heap.hpp"
 #include "tm/shared.hpp"
 #include "tm/stripe_set.hpp"
 #include "tm/write_set.hpp"
@@ -116,6 +117,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   growing_log<heap_object> limbo;  ///< waits for the transactions in `running`
   growing_log<heap_object> next_limbo;
   growing_log<seen_running> running;
+  free_slots slots;  ///< for objects that its blocks make
   std::size_t patience = 0;  ///< how many objects may wait before the thread itself waits
 
   /// The thread keeps the counts of the last two blocks.
