@@ -196,8 +196,9 @@ template <beside what>
   if (what == beside::hardware) announce(me);
   me.mode = run_mode::software;
   me.has_unlogged = false;
-  me.logs_reads = me.where->has_written();
-  me.set_bound(shared.clock.load());
+  const unsigned learnt = me.where->learnt();
+  me.logs_reads = (learnt & block::writes) != 0;
+  me.set_bound((learnt & block::starts_late) == 0 ? shared.clock.load() : move_clock(me));
   try {
     me.body->in_software(me.data, me);
   } catch (...) {
@@ -324,7 +325,7 @@ void get_ready(runner& me, const algorithm& how) {
 
 void run_in_software(runner& me, const algorithm& how) {
   const bool is_quick = &how == &dctl || &how == &automatic;
-  if (is_quick && !me.goes_by_itself() && me.moves_clock == 0 && machine::calls_are_recorded()) {
+  if (is_quick && !me.goes_by_itself() && machine::calls_are_recorded()) {
     get_ready(me, how);
     machine::call_recorded_from(me.beginning, me.begins_by, &me);
   } else {

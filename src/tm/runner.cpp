@@ -148,7 +148,7 @@ void runner::make_as_new() {
   since_software = 0;
   until_timed = 1;
   probed = 0;
-  moves_clock = 0;
+  late_starts = 0;
   begin_to_look(*this);
   looked = 0;
   others_activity = 0;

@@ -79,7 +79,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::uint32_t failures = 0;                   ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
   bool is_marked = false;         ///< failures, or a wish, differ from what a transaction begins with
-  std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
+  std::uint32_t late_starts = 0;  ///< transactions of dctl that moved the clock when they started
   // When the gate may be biased (quiescence_gate.hpp).
   std::uint32_t until_look = 1;  ///< transactions
   std::uint32_t look_every = 1;
@@ -133,7 +133,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   }
   /// For an assertion: whether the last transaction has left nothing.
   bool is_clean() const noexcept {
-    return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked && moves_clock == 0 &&
+    return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked &&
            in_place == engine::mine;
   }
   void forget_marks() noexcept {

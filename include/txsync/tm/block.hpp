@@ -51,21 +51,28 @@ class block {
   /// Whether its transactions start without a record of their reads, because none of them has written yet. Relaxed: a
   /// thread that reads an old value makes one attempt more.
   bool only_reads() const noexcept { return !has_written(); }
-  bool has_written() const noexcept { return writes_.load(std::memory_order_relaxed); }
+  bool has_written() const noexcept { return (learnt() & writes) != 0; }
   /// Called by the first transaction that writes.
-  void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
+  void now_writes() noexcept { learn(learnt() | writes); }
+  /// Whether its transactions of dctl move the clock when they start. What two threads learn at one moment may be lost,
+  /// and is learnt again.
+  void start_late(bool late) noexcept { learn(late ? learnt() | starts_late : learnt() & ~starts_late); }
+  enum facts : std::uint8_t { writes = 1, starts_late = 2 };
+  unsigned learnt() const noexcept { return learnt_.load(std::memory_order_relaxed); }
   /// For explorations, between two of them: resets the block, as if it had never run.
   void forget() noexcept {
-    writes_.store(false, std::memory_order_relaxed);
+    learn(0);
     costs_.forget();
   }
   /// For the library; path_of() reads it.
   detail::path_costs& costs() noexcept { return costs_; }
 
  private:
+  void learn(unsigned all) noexcept { learnt_.store(static_cast<std::uint8_t>(all), std::memory_order_relaxed); }
+
   site site_;
   block_policy policy_;
-  std::atomic<bool> writes_{false};
+  std::atomic<std::uint8_t> learnt_{0};
   detail::path_costs costs_;
 };
 

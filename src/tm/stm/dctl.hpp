@@ -7,27 +7,29 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// A long transaction that found a version as young as its start has lost more than the deferred clock saves. So the
-/// thread's next transactions move the clock when they start: as many of them as this one had read records. A short
-/// transaction does not cause that.
+/// next transactions of its block move the clock when they start. A short transaction does not cause that.
 inline void learn_to_start_late(engine& me) noexcept {
   constexpr std::size_t shortest = 64;
-  constexpr std::size_t max_turns = 1'024;
-  const std::size_t read = me.reads.size();
-  if (read < shortest) return;
-  runner_of(me).moves_clock = static_cast<std::uint32_t>(read < max_turns ? read : max_turns);
-  me.has_extras = true;  // the next transaction does not begin as most do
+  if (me.reads.size() >= shortest) runner_of(me).where->start_late(true);
+}
+
+/// The clock, moved by this transaction. A thread forgets now and then that this is needed. If it is, one transaction is
+/// restarted.
+inline std::uint64_t move_clock(runner& me) noexcept {
+  constexpr std::uint32_t max_turns = 16'384;
+  if (++me.late_starts == max_turns) {
+    me.late_starts = 0;
+    me.where->start_late(false);
+  }
+  return shared.clock.fetch_add(1) + 1;
 }
 
 inline void begin_dctl(engine& me) {
   begin_with_orecs(me);
   me.in_place = me.mine;
   runner& mine = runner_of(me);
-  if (mine.moves_clock == 0) [[likely]] {
-    me.set_bound(shared.clock.load());
-  } else {
-    --mine.moves_clock;
-    me.set_bound(shared.clock.fetch_add(1) + 1);
-  }
+  const bool late = (mine.where->learnt() & block::starts_late) != 0;
+  me.set_bound(late ? move_clock(mine) : shared.clock.load());
 }
 
 /// Requires: the transaction has written.
