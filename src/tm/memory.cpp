@@ -44,7 +44,8 @@ void free_memory(runner* me, void* object) noexcept {
 
 /// What it was before. relaxed, all: of two threads that destroy one object, one finds out.
 life end_life_of(void* object) noexcept {
-  if (slab* const around = slab::of(object)) {
+  slab* const around = slab::of(object);
+  if (around != nullptr) {
     std::atomic<life>* const known = around->life_of(object);
     return known != nullptr ? known->exchange(life::destroyed, std::memory_order_relaxed) : life::none;
   }
