@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 #include <txsync/machine/memory.hpp>
-#include <txsync/mutex.hpp>
+#include <txsync/locks/futex_mutex.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
@@ -42,7 +42,7 @@ struct place_of_bit {
 
 /// What the lists of all threads share.
 struct common_slots {
-  mutex guard;
+  futex_mutex guard;  // without a site, whose samples would make schedules differ
   free_slots::free_slot* batches[free_slots::class_count] TXSYNC_GUARDED_BY(guard) = {};
   char* chunk TXSYNC_GUARDED_BY(guard) = nullptr;  ///< room for further slabs
   char* end_of_chunk TXSYNC_GUARDED_BY(guard) = nullptr;
@@ -139,7 +139,7 @@ std::atomic<life>* slab::life_of(const void* object) noexcept {
     common.guard.unlock();
     if (others != nullptr) {
       mine.first = others->next;
-      mine.count = batch - 1;
+      mine.count = others->next != nullptr ? batch - 1 : 0;
       return begin_life(others);
     }
     if (made == nullptr) throw std::bad_alloc();
@@ -158,10 +158,22 @@ std::atomic<life>* slab::life_of(const void* object) noexcept {
   mine.first = last->next;
   mine.count -= batch;
   last->next = nullptr;
+  share(first, which);
+}
+
+void free_slots::share(free_slot* first, std::size_t which) noexcept {
   common.guard.lock();
   first->next_batch = common.batches[which];
   common.batches[which] = first;
   common.guard.unlock();
+}
+
+void free_slots::give_to_all(void* object) noexcept {
+  slab& of = slab::around(object);
+  of.life_of_slot(object).store(life::destroyed, std::memory_order_relaxed);  // relaxed: as in give()
+  auto* const slot = static_cast<free_slot*>(object);
+  slot->next = nullptr;
+  share(slot, of.size_class());
 }
 
 void free_slots::forget() noexcept {
@@ -170,6 +182,7 @@ void free_slots::forget() noexcept {
 
 void renew_slabs() noexcept TXSYNC_UNCHECKED {  // there is one thread
   constexpr unsigned enough = 24;  // so that no schedule maps memory
+  std::construct_at(&common.guard);
   for (auto& one : common.batches) one = nullptr;
   common.next_known = 0;
   while (common.known_count < enough && common.know_another()) {

@@ -17,7 +17,9 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 // Sanitizers follow each object of the C library's heap, so they get that one.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TXSYNC_SIMULATED)
+inline constexpr bool has_own_heap = true;
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool has_own_heap = false;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -97,13 +99,15 @@ class free_slots {
     if (++mine.count >= 2 * batch) [[unlikely]]
       give_batch(mine, of.size_class());
   }
+  /// The same by a thread that has never run a block.
+  static void give_to_all(void* object) noexcept;
   /// For explorations: none is free any more.
   void forget() noexcept;
 
  private:
   struct free_slot {
     free_slot* next;
-    free_slot* next_batch;  ///< of the first one of a batch
+    free_slot* next_batch;  ///< of the first one of a batch, which has `batch` slots, or one
   };
   struct list {
     free_slot* first = nullptr;
@@ -121,6 +125,7 @@ class free_slots {
   }
   static void* take_more(list& mine, std::size_t which);
   static void give_batch(list& mine, std::size_t which) noexcept;
+  static void share(free_slot* first, std::size_t which) noexcept;
 
   list lists_[class_count];
 };

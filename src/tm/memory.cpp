@@ -30,12 +30,7 @@ life_mark& mark_of(void* object) noexcept { return *(static_cast<life_mark*>(obj
 /// `me`: null if the thread has never run a block.
 void free_memory(runner* me, void* object) noexcept {
   if (slab::of(object) != nullptr) {
-    try {
-      if (me == nullptr) me = &runner::mine();
-    } catch (const std::bad_alloc&) {
-      return;  // it is lost
-    }
-    return me->slots.give(object);
+    return me != nullptr ? me->slots.give(object) : free_slots::give_to_all(object);
   }
   // relaxed: the thread that wrote it happens before this
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
