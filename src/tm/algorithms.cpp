@@ -134,7 +134,7 @@ block_path path_of(block& where) noexcept {
   block_path path;
   path.in_hardware = &detail::algorithm_now() == &detail::automatic &&
                      !costs.prefers_software();
-  path.hardware_cycles = static_cast<double>(costs.hardware.cycles());
+  path.hardware_cycles = static_cast<double>(costs.hardware().cycles());
   path.software_cycles = static_cast<double>(costs.software.cycles());
   return path;
 }

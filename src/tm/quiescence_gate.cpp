@@ -96,7 +96,8 @@ void end_bias(const runner& me) noexcept TXSYNC_REQUIRES(shared.turn) {
   open_gate();
 }
 
-/// How many transactions the other runners have begun and ended, in all.
+}  // namespace
+
 std::uint64_t activity_of_others(const runner& me) noexcept {
   std::uint64_t sum = 0;
   for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
@@ -104,8 +105,6 @@ std::uint64_t activity_of_others(const runner& me) noexcept {
   }
   return sum;
 }
-
-}  // namespace
 
 void begin_to_look(runner& me) noexcept { me.until_look = me.look_every = min_look_interval_transactions; }
 

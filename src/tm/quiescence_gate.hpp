@@ -70,6 +70,8 @@ inline bool has_bias(const runner& me) noexcept {
 /// run transactions since its last look. The more often others have run some, the rarer are its looks, but it looks
 /// each few milliseconds. Cost: a fraction of a nanosecond a transaction.
 void look_for_others(runner& me) noexcept;
+/// How many transactions and attempts the other runners have begun and ended, in all.
+std::uint64_t activity_of_others(const runner& me) noexcept;
 /// For a thread's first transaction: what the runner's former thread has seen means nothing.
 void begin_to_look(runner& me) noexcept;
 /// For explorations, before their threads start. Threads look from their first transactions on. A thread that ends the

@@ -144,10 +144,13 @@ void runner::make_as_new() {
   empty_limbo(*this);
   slots.forget();
   activity.store(0);
+  activity_seen.store(0);
   withdraw(*this);
   since_software = 0;
   until_timed = 1;
   probed = 0;
+  probe_interval = 0;
+  others_blocks = 0;
   late_starts = 0;
   begin_to_look(*this);
   looked = 0;

@@ -58,6 +58,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
   /// Whether the thread is counted in shared.announced. Any thread may take that away (hybrid/announcements.hpp).
   std::atomic<bool> is_announced{false};
+  std::atomic<std::uint64_t> activity_seen{0};  ///< when another thread last looked whether this one is idle
   /// machine::fork_count() of the thread's process; updated in the child of a fork.
   std::atomic<std::uint32_t> born_in{0};
 
@@ -97,6 +98,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   // For the algorithm `auto` (hybrid/path_choice.hpp).
   std::uint32_t until_timed = 1;  ///< blocks
   std::uint64_t probed = 0;       ///< machine::cycles() when a block last took the path that is not preferred
+  std::uint64_t probe_interval = 0;
+  std::uint64_t others_blocks = 0;  ///< activity_of_others()
   bool keeps_timestamp = false;  ///< from one attempt of 2plsf to the next
 
   direct_transaction directly{*this};

@@ -9,12 +9,20 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 namespace {
 
 constexpr std::uint32_t blocks_until_withdrawal = 16;
-constexpr std::uint32_t blocks_between_looks = 4'096;
+constexpr std::uint32_t blocks_between_looks = 256;
 constexpr unsigned max_looks_at_commits = 256;
 
 bool is_in_software(const runner& who) noexcept {
   // acquire pairs with the release in leave()
   return (who.activity.load(std::memory_order_acquire) & 1) != 0;
+}
+
+/// Whether it has run no block since this was last asked. A hint.
+bool seems_idle(runner& other) noexcept {
+  // relaxed, all: a hint
+  const std::uint64_t now = other.activity.load(std::memory_order_relaxed);
+  const std::uint64_t before = other.activity_seen.exchange(now, std::memory_order_relaxed);
+  return now == before;
 }
 
 /// The thread's announcement is taken away first, and the count is lowered only when it is sure that the thread has not
@@ -45,7 +53,7 @@ void withdraw_in_time(runner& me) noexcept {
   if (since == blocks_until_withdrawal) withdraw(me);
   if (since % blocks_between_looks != 0) return;
   for (runner* one = runner::first(); one != nullptr; one = one->next()) {
-    if (one != &me && one->is_announced.load(std::memory_order_relaxed)) withdraw_if_idle(*one);
+    if (one != &me && one->is_announced.load(std::memory_order_relaxed) && seems_idle(*one)) withdraw_if_idle(*one);
   }
 }
 

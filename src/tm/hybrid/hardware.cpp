@@ -107,6 +107,8 @@ void commit(runner& me, const algorithm& how) noexcept {
   order_before_attempts();
   machine::end();
   me.forget_attempt();
+  // Others look whether this thread runs blocks. relaxed: it guards nothing
+  me.activity.store(me.activity.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
   const std::uint64_t blocks = me.counts->attempts.blocks.add(1);
   me.timed.end(me.where->get_site());
   if (observe::times_next(blocks)) [[unlikely]]

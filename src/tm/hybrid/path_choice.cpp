@@ -4,58 +4,85 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "locks/backoff.hpp"
+#include "tm/hybrid/announcements.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-// Blocks of a thread from one that is timed to the next, once both paths are known: half of this number to all of it.
-constexpr std::uint64_t max_untimed = 42;
-// A block that takes the other path disturbs more than itself: an announcement aborts all attempts that run.
-constexpr std::uint64_t min_probe_interval_cycles = 200'000;
-// What a timed block loses on the other path is at most a quarter of its usual time, on average: of all blocks' time less
-// than 1 %.
+// Two readings of the clock take some 50 cycles. A thread spends about 1 % of its time on them: it times each long block,
+// and one of max_untimed short ones.
+constexpr std::uint64_t cycles_for_each_timed = 5'000;
+constexpr std::uint64_t max_untimed = 40;
+// Between two blocks of a thread that take the path that is not preferred. The interval grows while the preference stays.
+// Such a block disturbs more than itself: an announcement aborts all attempts that run.
+constexpr std::uint64_t min_probe_interval_cycles = 10'000;
+constexpr std::uint64_t max_probe_interval_cycles = 5'000'000;
+// What such a block loses is at most a quarter of the usual time of a block, on average.
 constexpr std::uint64_t probing_share = 4;
-// A preference changes for a gain of an eighth.
+// A preference changes for a gain of an eighth. Software that runs beside blocks of other threads makes their attempts
+// look at records. So it then has to gain a quarter more.
 constexpr std::uint64_t gain_divisor = 8;
+constexpr std::uint64_t tax_divisor = 4;
 
 /// Whether the timed block takes the path that is not preferred.
 bool probes(runner& me, const path_cost& preferred, const path_cost& other, txsync::detail::jitter& random) noexcept {
   const std::uint64_t now = machine::cycles();
-  if (now - me.probed < min_probe_interval_cycles) return false;
+  if (now - me.probed < me.probe_interval) return false;
   const std::uint64_t usual = preferred.cycles() + 1;
-  const std::uint64_t extra = other.cycles() > usual ? other.cycles() - usual : 0;
+  const std::uint64_t extra = other.is_known() && other.cycles() > usual ? other.cycles() - usual : 0;
   const std::uint64_t chances = probing_share * extra / usual + 1;
   if (random.upto(2 * (chances - 1)) != chances - 1) return false;  // one of so many values
   me.probed = now;
+  if (other.is_known() && me.probe_interval < max_probe_interval_cycles) me.probe_interval *= 2;
   return true;
 }
 
-void prefer(block& where) noexcept {
+/// Whether other threads have run blocks since this was last asked.
+bool others_run(runner& me) noexcept {
+  const std::uint64_t before = me.others_blocks;
+  me.others_blocks = activity_of_others(me);
+  return me.others_blocks != before;
+}
+
+void prefer(runner& me, block& where) noexcept {
   path_costs& costs = where.costs();
-  if (!costs.hardware.is_known() || !costs.software.is_known()) return;
+  const path_cost& hardware = costs.hardware();
+  if (!hardware.is_known() || !costs.software.is_known()) return;
   const bool in_software = costs.prefers_software();
-  const std::uint64_t mine = in_software ? costs.software.cycles() : costs.hardware.cycles();
-  const std::uint64_t other = in_software ? costs.hardware.cycles() : costs.software.cycles();
-  if (other < mine - mine / gain_divisor) costs.prefer_software(!in_software);
+  const std::uint64_t mine = in_software ? costs.software.cycles() : hardware.cycles();
+  const std::uint64_t other = in_software ? hardware.cycles() : costs.software.cycles();
+  if (other + mine / gain_divisor >= mine) return;
+  // Asked last: it reads lines that the other threads write.
+  if (!in_software && other + mine / gain_divisor + mine / tax_divisor >= mine && others_run(me)) return;
+  costs.prefer_software(!in_software);
+  costs.forget(in_software);
+  me.probe_interval = min_probe_interval_cycles;
+}
+
+std::uint32_t until_next_timed(std::uint64_t usual, txsync::detail::jitter& random) noexcept {
+  const std::uint64_t wanted = cycles_for_each_timed / (usual + 1) + 1;
+  return static_cast<std::uint32_t>(random.upto(wanted < max_untimed ? wanted : max_untimed));
 }
 
 }  // namespace
 
 path_taken choose_and_time(runner& me) noexcept {
   path_costs& costs = me.where->costs();
-  path_taken taken{.in_hardware = !costs.prefers_software(),
+  const bool in_software = costs.prefers_software();
+  path_taken taken{.in_hardware = !in_software,
+                   .beside = others_are_announced(me),
                    .waits = me.counts->transactions.waits.read()};
-  if (!costs.hardware.is_known() || !costs.software.is_known()) {
+  const path_cost& preferred = in_software ? costs.software : costs.hardware();
+  if (!preferred.is_known()) {
     me.until_timed = 1;
-    taken.in_hardware = costs.hardware.samples() <= costs.software.samples();
+    me.probe_interval = min_probe_interval_cycles;
   } else {
     txsync::detail::jitter random(&me);
-    me.until_timed = static_cast<std::uint32_t>(random.upto(max_untimed));
-    const bool prefers_hardware = taken.in_hardware;
-    if (probes(me, prefers_hardware ? costs.hardware : costs.software,
-               prefers_hardware ? costs.software : costs.hardware, random)) {
-      taken.in_hardware = !prefers_hardware;
+    me.until_timed = until_next_timed(preferred.cycles(), random);
+    if (probes(me, preferred, in_software ? costs.hardware() : costs.software, random)) {
+      taken.in_hardware = in_software;
+      me.until_look = 1;  // a thread that is alone then gets the gate's bias, which software is cheaper with
     }
   }
   taken.began = machine::cycles();
@@ -66,8 +93,10 @@ void note_path_cost(runner& me, block& where, const path_taken& taken) noexcept 
   const std::uint64_t took = machine::cycles() - taken.began;
   // A block that slept has waited for others.
   if (me.where != &where || me.counts->transactions.waits.read() != taken.waits) return;
-  (taken.in_hardware ? where.costs().hardware : where.costs().software).add(took);
-  prefer(where);
+  path_costs& costs = where.costs();
+  path_cost& hardware = taken.beside ? costs.hardware_beside : costs.alone_in_hardware;
+  (taken.in_hardware ? hardware : costs.software).add(took);
+  prefer(me, where);
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

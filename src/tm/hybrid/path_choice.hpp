@@ -2,18 +2,19 @@
 // auto: which path a block takes, hardware first or software from the start. Each block has its own choice, which all
 // threads share. Both paths run beside each other (hydctl.cpp).
 //
-// A thread times one of some 32 of its blocks, on the path that it takes, from its beginning to its commit: aborts,
-// waits and software after aborts included. The path that costs less is preferred. Now and then a timed block takes the
-// other path, so that the choice is known to be right. How often depends on what that costs.
+// A thread times its long blocks, and one of some 30 short ones, on the path that they take, from the beginning to the
+// commit: aborts, waits and software after aborts included. The path that costs less is preferred. Now and then a timed
+// block takes the other path, so that the choice is known to be right. How often depends on what that costs.
 #pragma once
 
-#include "tm/runner.hpp"
+#include "tm/quiescence_gate.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 /// One block on its way.
 struct path_taken {
   bool in_hardware;
+  bool beside = false;      ///< another thread may have run software transactions when it began
   std::uint64_t began = 0;  ///< machine::cycles(); 0: the block is not timed
   std::uint64_t waits = 0;  ///< times that the block's site had slept in retry()
 };

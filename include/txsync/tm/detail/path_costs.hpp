@@ -36,7 +36,7 @@ class path_cost {
   static constexpr unsigned sample_bits = 8;
   static constexpr unsigned fraction_bits = 4;
   static constexpr std::uint64_t max_samples = (1u << sample_bits) - 1;
-  static constexpr std::uint64_t max_weight = 16;
+  static constexpr std::uint64_t max_weight = 64;
   static constexpr std::uint64_t max_ratio = 8;
   static constexpr std::uint64_t slack_cycles = 1'000;
   static constexpr std::uint64_t max_cycles = std::uint64_t{1} << 48;
@@ -49,15 +49,32 @@ class path_cost {
 
 /// Both paths of a block, as `auto` chooses between them.
 struct path_costs {
-  path_cost hardware;
+  path_cost alone_in_hardware;  ///< while no other thread runs software transactions
+  path_cost hardware_beside;    ///< while one may
   path_cost software;
+
+  /// What it takes in hardware when it goes well there: the lower one of those that are known.
+  const path_cost& hardware() const noexcept {
+    if (!hardware_beside.is_known()) return alone_in_hardware;
+    if (!alone_in_hardware.is_known()) return hardware_beside;
+    return alone_in_hardware.cycles() < hardware_beside.cycles() ? alone_in_hardware : hardware_beside;
+  }
 
   // relaxed, both: it guards nothing
   bool prefers_software() const noexcept { return prefers_software_.load(std::memory_order_relaxed); }
   void prefer_software(bool in_software) noexcept { prefers_software_.store(in_software, std::memory_order_relaxed); }
+  /// What was known of a path that is left now: it is to be timed anew before it is preferred again, since blocks change.
+  void forget(bool in_software) noexcept {
+    if (in_software) {
+      software.forget();
+    } else {
+      alone_in_hardware.forget();
+      hardware_beside.forget();
+    }
+  }
   void forget() noexcept {
-    hardware.forget();
-    software.forget();
+    forget(true);
+    forget(false);
     prefer_software(false);
   }
 
