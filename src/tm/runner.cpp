@@ -195,6 +195,9 @@ void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thre
     one->next_free_ = free_runners;
     free_runners = one;
   }
+  shared.trial_ends.store(0);
+  shared.trial_began.store(0);
+  shared.trial_interval.store(0);
   renew_slabs();
   shared.quiescence_gate.store(gate_open);
   shared.clock.fetch_add(2);  // hytl2 and hytinystm leave versions that are ahead of it by one

@@ -31,6 +31,10 @@ struct shared_words {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> announced{0};
   /// Software transactions that commit at the moment, under hynorec and hytl2.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> committing{0};
+  /// auto's trials of the hardware (hybrid/path_choice.hpp). While `ends` is not 0, all blocks try it. In machine::cycles().
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> trial_ends{0};
+  std::atomic<std::uint64_t> trial_began{0};
+  std::atomic<std::uint64_t> trial_interval{0};
   /// The process was forked while another thread ran a serial transaction, or one under the global lock. That
   /// transaction will never be complete.
   std::atomic<bool> torn_by_fork{false};

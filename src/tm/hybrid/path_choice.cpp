@@ -10,14 +10,20 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-// Two readings of the clock take some 50 cycles. A thread spends about 1 % of its time on them: it times each long block,
-// and one of max_untimed short ones.
-constexpr std::uint64_t cycles_for_each_timed = 5'000;
-constexpr std::uint64_t max_untimed = 40;
-// Between two blocks of a thread that take the path that is not preferred. The interval grows while the preference stays.
+// Two readings of the clock take some 50 cycles. A sample is written to the block's line, which all threads read. So
+// after the first samples a thread takes one each 50,000 cycles, or 300 blocks.
+constexpr std::uint64_t first_samples = 64;
+constexpr std::uint64_t first_timing_interval_cycles = 5'000;
+constexpr std::uint64_t timing_interval_cycles = 50'000;
+constexpr std::uint64_t max_untimed = 300;
+// Between two blocks of a thread that leave the hardware for a look. The interval grows while the preference stays.
 // Such a block disturbs more than itself: an announcement aborts all attempts that run.
 constexpr std::uint64_t min_probe_interval_cycles = 10'000;
 constexpr std::uint64_t max_probe_interval_cycles = 5'000'000;
+// For blocks of all threads in hardware together.
+constexpr std::uint64_t trial_cycles = 300'000;
+constexpr std::uint64_t min_trial_interval_cycles = 3'000'000;
+constexpr std::uint64_t max_trial_interval_cycles = 3'000'000'000;
 // What such a block loses is at most a quarter of the usual time of a block, on average.
 constexpr std::uint64_t probing_share = 4;
 // A preference changes for a gain of an eighth. Software that runs beside blocks of other threads makes their attempts
@@ -58,11 +64,35 @@ void prefer(runner& me, block& where) noexcept {
   costs.prefer_software(!in_software);
   costs.forget(in_software);
   me.probe_interval = min_probe_interval_cycles;
+  shared.trial_interval.store(0, std::memory_order_relaxed);  // as in tries_together()
 }
 
-std::uint32_t until_next_timed(std::uint64_t usual, txsync::detail::jitter& random) noexcept {
-  const std::uint64_t wanted = cycles_for_each_timed / (usual + 1) + 1;
+/// Blocks until the thread times one again.
+std::uint32_t until_next_timed(const path_cost& usual, txsync::detail::jitter& random) noexcept {
+  const std::uint64_t interval =
+      usual.samples() < first_samples ? first_timing_interval_cycles : timing_interval_cycles;
+  const std::uint64_t wanted = interval / (usual.cycles() + 1) + 1;
   return static_cast<std::uint32_t>(random.upto(wanted < max_untimed ? wanted : max_untimed));
+}
+
+/// Whether blocks of all threads try the hardware. Begins or ends that. relaxed, all: it guards nothing, and of two
+/// threads that begin at one moment either is right.
+bool tries_together(bool in_software, std::uint64_t now) noexcept {
+  const std::uint64_t ends = shared.trial_ends.load(std::memory_order_relaxed);
+  if (ends != 0) {
+    if (now < ends) return true;
+    shared.trial_ends.store(0, std::memory_order_relaxed);
+    return false;
+  }
+  if (!in_software) return false;
+  const std::uint64_t interval = shared.trial_interval.load(std::memory_order_relaxed);
+  if (now - shared.trial_began.load(std::memory_order_relaxed) < interval) return false;
+  shared.trial_began.store(now, std::memory_order_relaxed);
+  const std::uint64_t next = interval < min_trial_interval_cycles ? min_trial_interval_cycles : 2 * interval;
+  shared.trial_interval.store(next < max_trial_interval_cycles ? next : max_trial_interval_cycles,
+                              std::memory_order_relaxed);
+  shared.trial_ends.store(now + trial_cycles, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace
@@ -74,18 +104,18 @@ path_taken choose_and_time(runner& me) noexcept {
                    .beside = others_are_announced(me),
                    .waits = me.counts->transactions.waits.read()};
   const path_cost& preferred = in_software ? costs.software : costs.hardware();
-  if (!preferred.is_known()) {
-    me.until_timed = 1;
-    me.probe_interval = min_probe_interval_cycles;
-  } else {
-    txsync::detail::jitter random(&me);
-    me.until_timed = until_next_timed(preferred.cycles(), random);
-    if (probes(me, preferred, in_software ? costs.hardware() : costs.software, random)) {
-      taken.in_hardware = in_software;
-      me.until_look = 1;  // a thread that is alone then gets the gate's bias, which software is cheaper with
-    }
+  const std::uint64_t now = machine::cycles();
+  txsync::detail::jitter random(&me);
+  me.until_timed = preferred.is_known() ? until_next_timed(preferred, random) : 1;
+  if (!preferred.is_known()) me.probe_interval = min_probe_interval_cycles;
+  if (tries_together(in_software, now)) {
+    taken.in_hardware = true;
+    withdraw(me);
+  } else if (!in_software && preferred.is_known() && probes(me, preferred, costs.software, random)) {
+    taken.in_hardware = false;
+    me.until_look = 1;  // a thread that is alone then gets the gate's bias, which software is cheaper with
   }
-  taken.began = machine::cycles();
+  taken.began = now;
   return taken;
 }
 

@@ -2,9 +2,12 @@
 // auto: which path a block takes, hardware first or software from the start. Each block has its own choice, which all
 // threads share. Both paths run beside each other (hydctl.cpp).
 //
-// A thread times its long blocks, and one of some 30 short ones, on the path that they take, from the beginning to the
-// commit: aborts, waits and software after aborts included. The path that costs less is preferred. Now and then a timed
-// block takes the other path, so that the choice is known to be right. How often depends on what that costs.
+// A thread times a block now and then, on the path that it takes, from the beginning to the
+// commit: aborts, waits and software after aborts included. The path that costs less is preferred.
+//
+// The other path is looked at now and then, so that the choice is known to be right. From hardware, single blocks go to
+// software. From software, all blocks of the process try the hardware together for a while: one alone would find
+// software beside it, whose blocks in turn stay there because they find each other.
 #pragma once
 
 #include "tm/quiescence_gate.hpp"
@@ -22,7 +25,9 @@ struct path_taken {
 path_taken choose_and_time(runner& me) noexcept;
 /// Before a block of a thread that is not ready for it.
 inline path_taken choose_path(runner& me) noexcept {
-  if (--me.until_timed == 0) [[unlikely]]
+  // relaxed: a thread may notice a trial some blocks late
+  const bool trial = shared.trial_ends.load(std::memory_order_relaxed) != 0;
+  if (--me.until_timed == 0 || trial) [[unlikely]]
     return choose_and_time(me);
   return {.in_hardware = !me.where->costs().prefers_software()};
 }
