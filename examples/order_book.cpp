@@ -118,7 +118,8 @@ class trader {
 void print_path(tm::block& where) {
   const tm::block_totals counts = tm::totals(where);
   const tm::block_path path = tm::path_of(where);
-  std::printf("%-14s %8llu in hardware, %8llu in software", where.name(), static_cast<unsigned long long>(counts.hardware),
+  std::printf("%-14s %8llu in hardware, %8llu in software", where.name(),
+              static_cast<unsigned long long>(counts.hardware),
               static_cast<unsigned long long>(counts.commits - counts.hardware));
   if (path.hardware_cycles != 0 && path.software_cycles != 0) {
     std::printf("; prefers %s: %.0f cycles in hardware, %.0f in software", path.in_hardware ? "hardware" : "software",

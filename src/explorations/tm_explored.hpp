@@ -64,13 +64,13 @@ void choose_side() noexcept;
 void abort_if_in_software() noexcept;
 
 /// Gives `rows(name, how...)` for each algorithm; `how` is what explored_by() takes.
-#define TXSYNC_EXPLORED_BY_ALL(rows)                                                            \
-  rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                  \
-      rows("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive), rows("norec", tm::detail::norec), \
-      rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),                 \
-      rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase),     \
-      rows("auto", tm::detail::automatic), rows("auto-biased", tm::detail::automatic, true),                       \
-      rows("hydctl", mixed_hydctl), rows("hynorec", mixed_hynorec), rows("hytinystm", mixed_hytinystm),           \
+#define TXSYNC_EXPLORED_BY_ALL(rows)                                                                                  \
+  rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                                        \
+      rows("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive), rows("norec", tm::detail::norec),                       \
+      rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),                                       \
+      rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase), \
+      rows("auto", tm::detail::automatic), rows("auto-biased", tm::detail::automatic, true),                          \
+      rows("hydctl", mixed_hydctl), rows("hynorec", mixed_hynorec), rows("hytinystm", mixed_hytinystm),               \
       rows("hytl2", mixed_hytl2)
 
 /// Notes an event, and returns a value that no other note has.

@@ -302,18 +302,18 @@ constexpr exploration table[] = {
         "seeded:hynorec-unsubscribed", "attempts that do not look whether software commits", broken),
     explored_by<opacity_test<crossing>, 2, unsubscribed_hytl2>(
         "seeded:hytl2-unsubscribed", "attempts that do not look whether software commits", broken),
-    explored_by<opacity_test<crossing>, 2, early_hynorec>(
-        "seeded:hynorec-early-look", "attempts that look too early whether software runs", broken),
-    explored_by<opacity_test<crossing>, 2, early_hydctl>(
-        "seeded:hydctl-early-look", "attempts that look too early whether software runs", broken),
+    explored_by<opacity_test<crossing>, 2, early_hynorec>("seeded:hynorec-early-look",
+                                                          "attempts that look too early whether software runs", broken),
+    explored_by<opacity_test<crossing>, 2, early_hydctl>("seeded:hydctl-early-look",
+                                                         "attempts that look too early whether software runs", broken),
     explored_by<opacity_test<crossing>, 2, plain_hydctl>("seeded:hydctl-no-records",
                                                          "attempts that look at no record beside dctl", broken),
     explored_by<opacity_test<crossing>, 2, old_hytl2>("seeded:hytl2-old-clock",
                                                       "attempts that write a version that software accepts", broken),
     explored_by<opacity_test<crossing>, 2, old_hytinystm>(
         "seeded:hytinystm-old-clock", "attempts that write a version that software accepts", broken),
-    explored_by<opacity_test<skewing>, 3, trusting_hytl2>(
-        "seeded:hytl2-trusts-clock", "a commit that takes an unmoved clock for no writes", broken),
+    explored_by<opacity_test<skewing>, 3, trusting_hytl2>("seeded:hytl2-trusts-clock",
+                                                          "a commit that takes an unmoved clock for no writes", broken),
     explored_by<opacity_test<skewing>, 3, trusting_hytinystm>(
         "seeded:hytinystm-trusts-clock", "a commit that takes an unmoved clock for no writes", broken),
 };

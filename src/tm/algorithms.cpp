@@ -16,8 +16,9 @@ alignas(machine::pad_bytes) constinit zeroed_records records;
 
 namespace {
 
-constexpr const algorithm* table[] = {&automatic, &dctl,  &htm_sgl, &htm_sgl_adaptive, &hydctl,     &hynorec, &hytinystm,
-                                      &hytl2,     &norec, &sgl,     &tinystm_wb,       &tinystm_wt, &tl2,     &two_phase};
+constexpr const algorithm* table[] = {
+    &automatic, &dctl,  &htm_sgl, &htm_sgl_adaptive, &hydctl,     &hynorec, &hytinystm,
+    &hytl2,     &norec, &sgl,     &tinystm_wb,       &tinystm_wt, &tl2,     &two_phase};
 constexpr std::size_t count = sizeof table / sizeof *table;
 
 const algorithm* find(std::string_view name) noexcept {
@@ -132,8 +133,7 @@ const char* algorithm_in_use() noexcept {
 block_path path_of(block& where) noexcept {
   const detail::path_costs& costs = where.costs();
   block_path path;
-  path.in_hardware = &detail::algorithm_now() == &detail::automatic &&
-                     !costs.prefers_software();
+  path.in_hardware = &detail::algorithm_now() == &detail::automatic && !costs.prefers_software();
   path.hardware_cycles = static_cast<double>(costs.hardware().cycles());
   path.software_cycles = static_cast<double>(costs.software.cycles());
   return path;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <txsync/machine/memory.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/machine/memory.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
@@ -57,7 +57,8 @@ struct common_slots {
     if (chunk == end_of_chunk) {
       void* const mapped = machine::map_pages(chunk_bytes + slab::bytes);
       if (mapped == nullptr) return nullptr;
-      chunk = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(mapped) + slab::bytes - 1) & ~(slab::bytes - 1));
+      chunk =
+          reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(mapped) + slab::bytes - 1) & ~(slab::bytes - 1));
       end_of_chunk = chunk + chunk_bytes;
     }
     char* const taken = chunk;
@@ -112,7 +113,8 @@ slab* slab::of(const void* object) noexcept {
   return (seen & bit.mask) != 0 ? &around(object) : nullptr;
 }
 
-slab::slab(std::uint32_t slot_bytes) noexcept : slot_bytes_(slot_bytes), inverse_((std::uint64_t{1} << 32) / slot_bytes + 1) {
+slab::slab(std::uint32_t slot_bytes) noexcept
+    : slot_bytes_(slot_bytes), inverse_((std::uint64_t{1} << 32) / slot_bytes + 1) {
   constexpr std::size_t line = 64;
   slots_ = static_cast<std::uint32_t>((bytes - sizeof(slab) - line) / (slot_bytes + sizeof(life)));
   first_ = static_cast<std::uint32_t>((sizeof(slab) + slots_ * sizeof(life) + line - 1) & ~(line - 1));
@@ -181,7 +183,7 @@ void free_slots::forget() noexcept {
 }
 
 void renew_slabs() noexcept TXSYNC_UNCHECKED {  // there is one thread
-  constexpr unsigned enough = 24;  // so that no schedule maps memory
+  constexpr unsigned enough = 24;               // so that no schedule maps memory
   std::construct_at(&common.guard);
   for (auto& one : common.batches) one = nullptr;
   common.next_known = 0;

@@ -89,25 +89,25 @@ class alignas(machine::pad_bytes) runner : public transaction {
   bool wants_log = false;             ///< it needs a log of its reads, although its block does not write
   bool wants_exact_log = false;       ///< and of no word that it has written; it then runs serially
   std::uint64_t sleeps_until = machine::no_deadline;  ///< of a retry() that the attempt has come to
-  const orec* met = nullptr;          ///< the record that the last attempt found owned by another transaction
+  const orec* met = nullptr;  ///< the record that the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
-  seen_running met_in{};         ///< that transaction, if it may never end
-  bool met_must_end = false;     ///< the next attempt waits until that one has ended, however long it takes
-  bool is_committing = false;    ///< it is counted in shared.committing
+  seen_running met_in{};             ///< that transaction, if it may never end
+  bool met_must_end = false;         ///< the next attempt waits until that one has ended, however long it takes
+  bool is_committing = false;        ///< it is counted in shared.committing
   std::uint32_t since_software = 0;  ///< blocks in hardware since the thread's last software transaction
   // For the algorithm `auto` (hybrid/path_choice.hpp).
   std::uint32_t until_timed = 1;  ///< blocks
   std::uint64_t probed = 0;       ///< machine::cycles() when a block last took the path that is not preferred
   std::uint64_t probe_interval = 0;
   std::uint64_t others_blocks = 0;  ///< activity_of_others()
-  bool keeps_timestamp = false;  ///< from one attempt of 2plsf to the next
+  bool keeps_timestamp = false;     ///< from one attempt of 2plsf to the next
 
   direct_transaction directly{*this};
 
   // Of the block that runs.
   const erased_body* body = nullptr;
   void* data = nullptr;
-  machine::call_start beginning;  ///< where attempts begin
+  machine::call_start beginning;                  ///< where attempts begin
   machine::started_function begins_by = nullptr;  ///< run_quickly(), for the algorithm that the thread is ready for
 
   write_set writes;                ///< for algorithms that buffer them
@@ -120,7 +120,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   growing_log<heap_object> limbo;  ///< waits for the transactions in `running`
   growing_log<heap_object> next_limbo;
   growing_log<seen_running> running;
-  free_slots slots;  ///< for objects that its blocks make
+  free_slots slots;          ///< for objects that its blocks make
   std::size_t patience = 0;  ///< how many objects may wait before the thread itself waits
 
   /// The thread keeps the counts of the last two blocks.
@@ -136,8 +136,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   }
   /// For an assertion: whether the last transaction has left nothing.
   bool is_clean() const noexcept {
-    return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked &&
-           in_place == engine::mine;
+    return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked && in_place == engine::mine;
   }
   void forget_marks() noexcept {
     failures = 0;

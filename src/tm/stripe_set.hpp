@@ -17,7 +17,9 @@ class stripe_set {
  public:
   static constexpr std::uint64_t bucket_count = 1u << 16;
 
-  static std::uint32_t bucket_of(std::uint64_t index) noexcept { return static_cast<std::uint32_t>(index % bucket_count); }
+  static std::uint32_t bucket_of(std::uint64_t index) noexcept {
+    return static_cast<std::uint32_t>(index % bucket_count);
+  }
 
   void clear() noexcept {
     buckets_.clear();

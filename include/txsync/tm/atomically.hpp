@@ -69,7 +69,8 @@ inline constexpr erased_body bodies_of = {run_body<Body, Result, transaction>,
 /// Thread-safe. Cost: about 10 ns, and the cost of the accesses.
 template <class Body>
 auto atomically(block& where, Body&& body) {
-  constexpr bool takes_both = std::is_invocable_v<Body&, transaction&> && std::is_invocable_v<Body&, direct_transaction&>;
+  constexpr bool takes_both =
+      std::is_invocable_v<Body&, transaction&> && std::is_invocable_v<Body&, direct_transaction&>;
   static_assert(takes_both, "txsync::tm::atomically: the body has to take its transaction as `auto& tx`");
   if constexpr (takes_both) {
     using result = std::invoke_result_t<Body&, transaction&>;

@@ -30,11 +30,10 @@ constexpr std::uint32_t max_waits = 64;
 
 /// Whether the thread's attempts would find the gate closed, or biased to another thread.
 std::uintptr_t gate_now() noexcept {
-  return shared.quiescence_gate.load(std::memory_order_relaxed);  // relaxed: in an attempt, or to decide what to wait for
+  return shared.quiescence_gate.load(
+      std::memory_order_relaxed);  // relaxed: in an attempt, or to decide what to wait for
 }
-bool attempts_are_excluded(const runner& me) noexcept {
-  return !is_open_for(gate_now(), me) || global_lock_is_held();
-}
+bool attempts_are_excluded(const runner& me) noexcept { return !is_open_for(gate_now(), me) || global_lock_is_held(); }
 
 /// What is left for a block that is tried in hardware.
 struct hardware_tries {

@@ -19,9 +19,8 @@ void begin_attempt(engine& me) noexcept {
   me.lead = 1;
 }
 
-constexpr hardware_half attempts = {.prepare = [](engine&) noexcept {},
-                                    .begin = begin_attempt,
-                                    .end = [](engine&) noexcept {}};
+constexpr hardware_half attempts = {
+    .prepare = [](engine&) noexcept {}, .begin = begin_attempt, .end = [](engine&) noexcept {}};
 
 }  // namespace
 

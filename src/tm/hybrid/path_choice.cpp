@@ -100,9 +100,8 @@ bool tries_together(bool in_software, std::uint64_t now) noexcept {
 path_taken choose_and_time(runner& me) noexcept {
   path_costs& costs = me.where->costs();
   const bool in_software = costs.prefers_software();
-  path_taken taken{.in_hardware = !in_software,
-                   .beside = others_are_announced(me),
-                   .waits = me.counts->transactions.waits.read()};
+  path_taken taken{
+      .in_hardware = !in_software, .beside = others_are_announced(me), .waits = me.counts->transactions.waits.read()};
   const path_cost& preferred = in_software ? costs.software : costs.hardware();
   const std::uint64_t now = machine::cycles();
   txsync::detail::jitter random(&me);

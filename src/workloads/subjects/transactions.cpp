@@ -49,8 +49,8 @@ constexpr setting tree_20_inside[] = {{"shape", 2}, {"size", 200'000}, {"updates
 constexpr setting hybrid_128[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 32}, {"updates", 90}};
 constexpr setting hybrid_1024[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 4}, {"updates", 90}};
 
-constexpr setting mixed_inside[] = {
-    {"shape", 3}, {"size", 2'000}, {"buckets", 1}, {"updates", 20}, {"allocation", 1}, {"transfers", 90}};
+constexpr setting mixed_inside[] = {{"shape", 3},    {"size", 2'000},   {"buckets", 1},
+                                    {"updates", 20}, {"allocation", 1}, {"transfers", 90}};
 
 constexpr preset presets[] = {
     {"bank-50", "txsync: transfers between 1,024 accounts, half of the operations", bank_50},
@@ -104,7 +104,8 @@ class atomic_blocks {
   /// `paths`: the parameter.
   explicit atomic_blocks(std::uint64_t paths) noexcept
       : bank_(reading, is_software(paths, 0) ? transfer_in_software : transfer),
-        list_(is_software(paths, 1) ? lookup_in_software : lookup, is_software(paths, 2) ? update_in_software : update) {}
+        list_(is_software(paths, 1) ? lookup_in_software : lookup,
+              is_software(paths, 2) ? update_in_software : update) {}
   template <class Body>
   static auto read(const Body& body) {
     return tm::atomically(reading, body);
@@ -123,9 +124,9 @@ class atomic_blocks {
   two_blocks list_;
 };
 
-constexpr const char* names[] = {"dctl",    "tinystm_wt", "tinystm_wb",       "tl2",    "norec",
-                                 "2plsf",   "sgl",        "htm_sgl",          "htm_sgl_adaptive", "auto",
-                                 "hydctl",  "hynorec",    "hytinystm",        "hytl2"};
+constexpr const char* names[] = {"dctl",      "tinystm_wt", "tinystm_wb",       "tl2",  "norec",  "2plsf",
+                                 "sgl",       "htm_sgl",    "htm_sgl_adaptive", "auto", "hydctl", "hynorec",
+                                 "hytinystm", "hytl2"};
 
 /// Runs by the algorithm at that index in the list of names.
 template <unsigned index>
@@ -166,8 +167,8 @@ constexpr subject table[] = {
 
 tm::block_totals totals_so_far() noexcept {
   tm::block_totals sum;
-  for (tm::block* const one : {&reading, &writing, &transfer, &transfer_in_software, &lookup, &lookup_in_software, &update,
-                               &update_in_software}) {
+  for (tm::block* const one : {&reading, &writing, &transfer, &transfer_in_software, &lookup, &lookup_in_software,
+                               &update, &update_in_software}) {
     const tm::block_totals part = tm::totals(*one);
     sum.commits += part.commits;
     sum.alone += part.alone;

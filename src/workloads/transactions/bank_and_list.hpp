@@ -39,7 +39,8 @@ class bank_and_list {
 
   bool ok() const noexcept { return bank_.ok() && list_.ok(); }
   visitor visitor_of(unsigned thread) {
-    return {random_stream(shape_.seed, thread + shape_.threads + 1), bank_.visitor_of(thread), list_.visitor_of(thread)};
+    return {random_stream(shape_.seed, thread + shape_.threads + 1), bank_.visitor_of(thread),
+            list_.visitor_of(thread)};
   }
   template <class System>
   void fill(System& system) {

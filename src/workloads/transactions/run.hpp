@@ -60,10 +60,9 @@ outcome run_structure(System& system, const shape_values& values, const plan& ho
 template <class System>
 outcome run(System& system, const parameters& values, const plan& how) {
   if (const char* const wrong = complaint(transactions_workload, values, how)) return refused(wrong);
-  const shape_values wanted{values[key::size],    values[key::buckets],
-                            values[key::updates], values[key::allocation] != 0,
-                            how.threads,          how.seed,
-                            values[key::transfers]};
+  const shape_values wanted{
+      values[key::size], values[key::buckets],  values[key::updates], values[key::allocation] != 0, how.threads,
+      how.seed,          values[key::transfers]};
   switch (static_cast<shape_name>(values[key::shape])) {
     case shape_name::bank:
       return run_structure<System, accounts<System::template cell>>(system, wanted, how);

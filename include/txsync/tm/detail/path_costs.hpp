@@ -24,7 +24,8 @@ class path_cost {
     const std::uint64_t count = before & max_samples;
     std::uint64_t mean = before >> sample_bits;
     // A thread that lost its CPU, or the machine, says nothing of the path.
-    if (count >= min_samples && sample > max_ratio * cycles() + slack_cycles) sample = max_ratio * cycles() + slack_cycles;
+    if (count >= min_samples && sample > max_ratio * cycles() + slack_cycles)
+      sample = max_ratio * cycles() + slack_cycles;
     if (sample > max_cycles) sample = max_cycles;
     const std::uint64_t weight = count < max_weight ? count + 1 : max_weight;
     mean += ((sample << fraction_bits) / weight) - mean / weight;
