@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order book of an exchange, with atomic blocks. An order trades with what is offered at its price or better, and
-// what is left of it waits in the book: all in one step. Reports walk the whole book. In the end the program prints
+// The order book of an exchange, with atomic blocks. An order trades with what is offered at its price or better. What is
+// left of it waits in the book. All of that is one step. Reports walk the whole book. In the end the program prints
 // which path each block took: hardware transactions, or software.
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heap of small objects that blocks make. The C library's costs 24 bytes an object with our mark, and a list of
-// such objects does not fit into the cache that it would fit into otherwise. Here an object takes its own bytes, rounded
+// The heap of small objects that blocks make. The C library's costs 24 bytes an object, with our mark. A list of such
+// objects needs a larger cache. Here an object takes its own bytes, rounded
 // up to 16, and one byte elsewhere that says whether it lives.
 //
 // Slots of one size lie in slabs of 64 KiB. A thread takes slots from a list of its own, and gives them back to it,

@@ -3,13 +3,13 @@
 // Herlihy, "Composable memory transactions", PPoPP 2005).
 //
 // A sleeper is counted in a table, in the bucket of each stripe that it has read. A transaction that commits writes
-// looks there only if there are sleepers at all, and takes the lock of the list of sleepers only if a bucket of its own
-// stripes is waited for. So a sleeper costs writers of other data some loads.
+// looks there only if there are sleepers at all. It takes the lock of the list of sleepers only if they wait for a bucket
+// of its own stripes. So a sleeper costs writers of other data some loads.
 //
-// No wake-up is lost. The sleeper is counted before it checks what it has read. It gives up what it owns only then, and
-// stands in the list later still, since it must not wait for the list's lock while it owns records. A writer that comes
-// in between finds the count, moves the bucket's number of wake-ups, and looks into the list. The sleeper looks at these
-// numbers when it stands there.
+// No wake-up is lost. The sleeper is counted before it checks what it has read. Only then does it give up what it owns.
+// It stands in the list later still, since it must not wait for the list's lock while it owns records. A writer that comes
+// in between finds the count. It moves the bucket's number of wake-ups, and looks into the list. The sleeper looks at
+// these numbers when it stands there.
 #include <memory>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/park.hpp>
@@ -157,6 +157,7 @@ void wake_sleepers(runner& me) noexcept {
 }
 
 void sleep_until_changed(runner& me, std::uint64_t deadline) noexcept {
+  TXSYNC_ASSERT(!me.has_unlogged, "all reads of the transaction are logged");
   me.stripes.clear();
   me.how->add_reads(me, me.stripes);
   me.stripes.sort();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <new>
 
+#include <txsync/machine/assert.hpp>
 #include <txsync/tm/detail/engine.hpp>
 #include <txsync/tm/detail/growing_log.hpp>
 
@@ -51,6 +52,7 @@ class stripe_set {
   bool empty() const noexcept { return !has_all_ && buckets_.empty(); }
   /// Requires: sort() was called.
   bool has(std::uint32_t bucket) const noexcept {
+    TXSYNC_ASSERT(std::is_sorted(buckets_.begin(), buckets_.end()), "the set was sorted");
     return has_all_ || std::binary_search(buckets_.begin(), buckets_.end(), bucket);
   }
   // The buckets; none if it has all.

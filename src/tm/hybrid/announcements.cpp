@@ -25,8 +25,8 @@ bool seems_idle(runner& other) noexcept {
   return now == before;
 }
 
-/// The thread's announcement is taken away first, and the count is lowered only when it is sure that the thread has not
-/// begun a transaction without another one. Either the thread sees that it is not announced, or this sees that it runs.
+/// The thread's announcement is taken away first. The count is lowered when it is sure that the thread has begun no
+/// transaction without another one. Either the thread sees that it is not announced, or this sees that it runs.
 void withdraw_if_idle(runner& other) noexcept {
   if (is_in_software(other) || !other.is_announced.exchange(false)) return;
   machine::heavy_fence();

@@ -36,8 +36,8 @@ inline bool others_are_announced(const runner& me) noexcept {
 
 /// Outside of transactions: the thread runs no software transaction without a further announcement.
 void withdraw(runner& me) noexcept;
-/// Called before an attempt, of a block that is tried in hardware. Withdraws the thread's announcement when it has not
-/// run software transactions for some blocks, and once in a while those of threads that run no blocks.
+/// Called before an attempt. Withdraws the thread's announcement when some of its blocks in a row were tried in hardware.
+/// Once in a while withdraws those of threads that run no blocks.
 void withdraw_in_time(runner& me) noexcept;
 /// In the child of a fork: one thread is left. Null: it has never run a block.
 void forget_announcements(runner* me) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hynorec: norec with hardware attempts beside it (Dalessandro et al., "Hybrid NOrec: a case study in the effectiveness
-// of best effort hardware transactional memory", ASPLOS 2011; hybrid paper, section V: two counters, so that what an
-// attempt subscribes to is not what it signals by).
+// hynorec: norec with hardware attempts beside it. Sources:
+//  - Dalessandro, Carouge, White, Lev, Moir, Scott and Spear, "Hybrid NOrec", ASPLOS 2011
+//  - hybrid paper, section V: two counters, so that what an attempt subscribes to is not what it signals by
 //
 // Why it is right.
 //  - Attempts do not see half of a commit. A software transaction raises the count of commits before it takes the

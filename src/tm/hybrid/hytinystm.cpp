@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hytinystm: tinystm_wb with hardware attempts that look at the ownership records of all words (Riegel, Marlier, Nowack,
-// Felber and Fetzer, "Optimizing hybrid transactional memory: the importance of nonspeculative operations", SPAA 2011;
-// hybrid paper, section V, which replaces their prefetch for writing by a write).
+// hytinystm: tinystm_wb with hardware attempts that look at the ownership records of all words. Sources:
+//  - Riegel, Marlier, Nowack, Felber and Fetzer, "Optimizing hybrid transactional memory", SPAA 2011
+//  - hybrid paper, section V, which replaces their prefetch for writing by a write
 //
 // Why it is right.
 //  - Attempts do not see half of a commit. A software transaction owns a word's record from its first write to the end

@@ -2,12 +2,12 @@
 // auto: which path a block takes, hardware first or software from the start. Each block has its own choice, which all
 // threads share. Both paths run beside each other (hydctl.cpp).
 //
-// A thread times a block now and then, on the path that it takes, from the beginning to the
-// commit: aborts, waits and software after aborts included. The path that costs less is preferred.
+// A thread times a block now and then, on the path that it takes, from the beginning to the commit. Aborts, waits and
+// software after aborts are part of that. The path that costs less is preferred.
 //
 // The other path is looked at now and then, so that the choice is known to be right. From hardware, single blocks go to
-// software. From software, all blocks of the process try the hardware together for a while: one alone would find
-// software beside it, whose blocks in turn stay there because they find each other.
+// software. From software, all blocks of the process try the hardware together for a while. A single one would find
+// software beside it. So blocks would keep each other there.
 #pragma once
 
 #include "tm/quiescence_gate.hpp"

@@ -24,8 +24,8 @@ auto& part_for_list(System& system) noexcept {
   }
 }
 
-/// Transfers of a bank of 1,024 accounts beside operations on sorted chains, in one heap: short sections that write
-/// little, and long ones that mostly read.
+/// Transfers of a bank of 1,024 accounts beside operations on sorted chains, in one heap. So there are short sections that
+/// write, and long ones that mostly read.
 template <template <class> class Cell>
 class bank_and_list {
  public:
