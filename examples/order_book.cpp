@@ -14,11 +14,11 @@
 
 namespace {
 
-namespace tm = txsync::tm;
+namespace stm = txsync::tm;
 
-constinit tm::block submitting{"orders.submit"};
-constinit tm::block quoting{"orders.quote"};
-constinit tm::block reporting{"orders.report"};
+constinit stm::block submitting{"orders.submit"};
+constinit stm::block quoting{"orders.quote"};
+constinit stm::block reporting{"orders.report"};
 
 struct order {
   bool buys;
@@ -29,7 +29,7 @@ struct order {
 class order_book {
  public:
   void submit(const order& what) {
-    tm::atomically(submitting, [&](auto& tx) {
+    stm::atomically(submitting, [&](auto& tx) {
       const long left = what.buys ? trade(tx, asks_, what) : trade(tx, bids_, what);
       if (left == 0) return;
       if (what.buys) {
@@ -42,7 +42,7 @@ class order_book {
 
   /// False: the best buyer would pay what the best seller asks, so an order was not matched.
   bool is_sound() {
-    return tm::atomically(quoting, [&](auto& tx) {
+    return stm::atomically(quoting, [&](auto& tx) {
       const auto bids = bids_.all(tx);
       const auto asks = asks_.all(tx);
       if (bids.begin() == bids.end() || asks.begin() == asks.end()) return true;
@@ -57,7 +57,7 @@ class order_book {
   };
   /// All shares at one moment.
   totals report() {
-    return tm::atomically(reporting, [&](auto& tx) {
+    return stm::atomically(reporting, [&](auto& tx) {
       totals sum;
       for (const auto& [price, shares] : bids_.all(tx)) sum.bid += shares;
       for (const auto& [price, shares] : asks_.all(tx)) sum.asked += shares;
@@ -93,9 +93,9 @@ class order_book {
     offers.assign(tx, price, offers.find(tx, price).value_or(0) + shares);
   }
 
-  tm::ordered_map<long, long, std::greater<>> bids_;  ///< the best, which is the highest, first
-  tm::ordered_map<long, long> asks_;
-  alignas(64) tm::var<long> traded_{0};
+  stm::ordered_map<long, long, std::greater<>> bids_;  ///< the best, which is the highest, first
+  stm::ordered_map<long, long> asks_;
+  alignas(64) stm::var<long> traded_{0};
 };
 
 /// A stream of orders around a price.
@@ -115,9 +115,9 @@ class trader {
   std::uint64_t state_;
 };
 
-void print_path(tm::block& where) {
-  const tm::block_totals counts = tm::totals(where);
-  const tm::block_path path = tm::path_of(where);
+void print_path(stm::block& where) {
+  const stm::block_totals counts = stm::totals(where);
+  const stm::block_path path = stm::path_of(where);
   std::printf("%-14s %8llu in hardware, %8llu in software", where.name(),
               static_cast<unsigned long long>(counts.hardware),
               static_cast<unsigned long long>(counts.commits - counts.hardware));
@@ -162,8 +162,8 @@ int main() {
   }
   const order_book::totals last = book.report();
   std::printf("%ld shares traded, %ld wait to be bought, %ld to be sold; algorithm: %s\n", last.traded, last.bid,
-              last.asked, tm::algorithm_in_use());
+              last.asked, stm::algorithm_in_use());
   if (!txsync::machine::htm().attempts) std::printf("this machine runs no hardware transactions\n");
-  for (tm::block* const one : {&submitting, &quoting, &reporting}) print_path(*one);
+  for (stm::block* const one : {&submitting, &quoting, &reporting}) print_path(*one);
   return consistent && last.bid + last.traded == bought && last.asked + last.traded == sold ? 0 : 1;
 }

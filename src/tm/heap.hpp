@@ -39,7 +39,7 @@ enum class life : std::uint8_t { none, living, destroyed };
 /// 64 KiB, at an address that is a multiple of that: this header, a life for each slot, and the slots.
 class slab {
  public:
-  static constexpr std::size_t bytes = 64 * 1'024;
+  static constexpr std::size_t bytes = std::size_t{64} * 1'024;
   /// The slab of an object of this heap, or null for any other address.
   static slab* of(const void* object) noexcept;
   /// Requires: the object is in a slab.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 #include <vector>
@@ -39,6 +40,15 @@ int run() {
   return got;
 }
 }  // namespace waiting
+
+namespace waiting_until {
+constinit stm::block take{"take"};
+stm::var<int> full{0};
+bool run(std::chrono::steady_clock::time_point deadline) {
+  //@ const bool came = stm::atomically(take, [&](auto& tx) {
+  return came;
+}
+}  // namespace waiting_until
 
 namespace output {
 constinit stm::block pay{"pay"};

@@ -66,12 +66,9 @@ struct path_costs {
   void prefer_software(bool in_software) noexcept { prefers_software_.store(in_software, std::memory_order_relaxed); }
   /// What was known of a path that is left now: it is to be timed anew before it is preferred again, since blocks change.
   void forget(bool in_software) noexcept {
-    if (in_software) {
-      software.forget();
-    } else {
-      alone_in_hardware.forget();
-      hardware_beside.forget();
-    }
+    if (in_software) return software.forget();
+    alone_in_hardware.forget();
+    hardware_beside.forget();
   }
   void forget() noexcept {
     forget(true);
