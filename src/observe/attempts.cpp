@@ -139,6 +139,8 @@ void count_empty(site& the_site) noexcept {
 namespace detail {
 
 void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept {
+  // Attempts read it. If nothing else is on its page, each of them would end by a page fault, and none would store it.
+  static_cast<void>(where_commits_are_left.load(std::memory_order_relaxed));
   attempt_counters* const counters = counters_here(site_id);
   if (counters == nullptr) return;
   counters->begun.add(1);
