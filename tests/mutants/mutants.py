@@ -64,9 +64,11 @@ TESTS = {
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
     "announcements": "tm-(opacity-.*|privatizing|counting)-(auto|auto-biased|hydctl|hynorec|hytl2)$",
-    "engine": "tm-(opacity-.*|privatizing|counting)-(dctl|dctl-biased|tinystm_wt|hydctl|hynorec|hytinystm|hytl2)$",
+    "engine": "tm-(opacity-.*|privatizing|counting|handing|watching|either-irrevocable)"
+              "-(dctl|dctl-biased|tinystm_wt|hydctl|hynorec|hytinystm|hytl2)$",
     "quiescence_gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
             "(-3)?-(dctl|dctl-biased|norec)$",
+    "heap": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)"
                 "-(htm_sgl_adaptive|hydctl|auto-biased)$",
@@ -85,7 +87,7 @@ TESTS = {
     "stripe_set": "tm-(handing|watching|either|either-irrevocable)(-3)?-(dctl|norec)$",
     "tinystm": "tm-.*-(tinystm_w[bt]|hytinystm)$",
     "tl2": "tm-.*-(tl2|hytl2)$",
-    "transaction": "tm-(opacity-(crossing|turning|alternatives)|destroying|handing|hash-maps)-(dctl|htm_sgl_adaptive)$",
+    "transaction": "tm-(opacity-(crossing|turning|alternatives)|destroying|handing|hash-maps)-(dctl|htm_sgl_adaptive|hydctl)$",
     "two_phase": "tm-.*-2plsf$",
     "var": "tm-(opacity-following|handing|destroying|queue|hash-maps|linear-vector)-dctl$",
     "write_set": "tm-(opacity-.*|queue|hash-maps)-(norec|tl2)$",

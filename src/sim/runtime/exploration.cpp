@@ -21,8 +21,31 @@ constinit std::uint64_t clock_priority = 0;
 // True in schedules of a test. A program that is explored as a whole may rely on long times being long.
 constinit bool deadlines_come_early = false;
 
+// The threads that are on a hardware thread, in the order of the hardware threads.
+constinit thread_record* running[max_threads] = {};
+constinit unsigned running_count = 0;
+
+/// False if none is there.
+bool running_are_past(ticks time) noexcept {
+  for (unsigned i = 0; i < running_count; ++i) {
+    if (running[i]->time < time) return false;
+  }
+  return running_count != 0;
+}
+
+// Of a program: steps since a thread last wrote. Threads that only read may wait, in loops, for one that sleeps.
+constexpr unsigned max_steps_without_write = 2'000;
+constinit unsigned steps_without_write = 0;
+
 /// Whether the next deadline may come although threads can run.
 bool deadline_may_come() noexcept { return has_deadline() && (deadlines_come_early || next_deadline_is_short()); }
+
+/// Of a program: a deadline comes that the running threads have waited for, or that lies behind them.
+void let_due_deadline_come() noexcept {
+  if (++steps_without_write < max_steps_without_write && !running_are_past(next_deadline())) return;
+  steps_without_write = 0;
+  fire_deadline();
+}
 
 /// What may take the next step. A thread may, if it can run. A thread's store buffer lets its oldest store out. The
 /// clock moves to the next deadline of a waiting thread. Every order treats all of them as threads.
@@ -51,10 +74,6 @@ constinit actor last{};
 /// A thread of a program that takes more steps than these in a row may wait for another in a loop without a pause.
 constexpr unsigned max_steps_in_a_row = 1000;
 constinit unsigned steps_in_a_row = 0;
-
-// The threads that are on a hardware thread, in the order of the hardware threads.
-constinit thread_record* running[max_threads] = {};
-constinit unsigned running_count = 0;
 
 template <class Function>
 void for_actors(Function function) noexcept {
@@ -300,11 +319,13 @@ void begin_schedule(std::uint64_t seed) noexcept {
   forget_notes();
   start_order(seed);
   deadlines_come_early = true;
+  steps_without_write = 0;
   start_time();
 }
 
 void begin_own_schedule(schedule_order order, std::uint64_t seed, std::uint64_t expected) noexcept {
   drain_own();
+  steps_without_write = 0;
   state.scheduling = order;
   state.unjoined_threads = 0;  // those that were never joined have ended
   expected_choices = expected;
@@ -382,7 +403,10 @@ thread_record* choose_explored() noexcept {
   return turn_after(choose_actor());
 }
 
+void writes_in_program() noexcept { steps_without_write = 0; }
+
 void step_to_chosen() noexcept {
+  if (state.follows_program && has_deadline()) let_due_deadline_come();
   thread_record* next = turn_after(state.scheduling == schedule_order::random ? anyone() : choose_actor());
   if (next == nullptr) report_deadlock();  // in the systematic order, a step may be the begin of a wait
   if (next != state.current) {

@@ -40,6 +40,9 @@ inline bool goes_on_at_random() noexcept {
   return state.random.below(stay_of) != 0;
 }
 
+/// A thread of an explored program writes memory: it does not only wait.
+void writes_in_program() noexcept;
+
 /// A step of the running thread: others may run first. Requires: the running thread can run.
 void step_to_chosen() noexcept;
 inline void explored_step() noexcept {

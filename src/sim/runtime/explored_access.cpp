@@ -51,6 +51,7 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
 [[gnu::noinline]] void step_with_a_look(thread_record& thread, byte_range what, bool write,
                                         std::uintptr_t code) noexcept {
   const atomic_access how = std::exchange(next_access_is, {});
+  if (write && state.follows_program) writes_in_program();
   if (state.follows_program && !is_step_of_program(thread, what.from, what.bytes, write, code, how.is_atomic)) {
     pass_without_step();
   } else if (state.follows_program && is_library_code(code) && asks_for_lock(thread)) {

@@ -226,6 +226,8 @@ void switch_to_next() noexcept {
 
 bool has_deadline() noexcept { return sleepers.first() != never; }
 
+ticks next_deadline() noexcept { return sleepers.first(); }
+
 bool next_deadline_is_short() noexcept { return sleepers.first_thread().waits_shortly; }
 
 void fire_deadline() noexcept {

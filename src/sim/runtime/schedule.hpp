@@ -36,6 +36,8 @@ void block(ticks deadline) noexcept;
 bool has_deadline() noexcept;
 /// The thread with the first one waits for no longer than others may be kept from running. Requires: has_deadline().
 bool next_deadline_is_short() noexcept;
+/// `never` if there is none.
+ticks next_deadline() noexcept;
 void fire_deadline() noexcept;
 
 /// `thread` no longer waits, from `at` on. No effect if it does not wait.

@@ -338,6 +338,24 @@ int in_coroutine(int (*function)()) {
   return status;
 }
 
+/// One thread sleeps long, and two wait for it in loops.
+int spins_beside_a_sleeper() {
+  static std::atomic<bool> is_ready{false};
+  std::thread sleeper([] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    is_ready.store(true);
+  });
+  std::thread spinner([] {
+    while (!is_ready.load()) {
+    }
+  });
+  while (!is_ready.load()) {
+  }
+  sleeper.join();
+  spinner.join();
+  return 0;
+}
+
 int spins_for_ever() {
   static std::atomic<bool> never{false};
   while (!never.load()) std::this_thread::yield();
@@ -403,6 +421,7 @@ int main(int count, char** words) {
   if (is("coroutine-crosses-locks")) return in_coroutine(crossing_locks);
   if (is("missing-fence")) return missing_fence(std::memory_order_release);
   if (is("fence")) return missing_fence(std::memory_order_seq_cst);
+  if (is("spins-beside-a-sleeper")) return spins_beside_a_sleeper();
   if (is("spins-for-ever")) return spins_for_ever();
   return nothing_wrong();
 }

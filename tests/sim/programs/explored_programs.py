@@ -84,6 +84,11 @@ class ExploredPrograms(programs.ByCommand):
             with self.subTest(order=order):
                 self.assertIn(" nothing\n", self.explore("--schedules", "100", "--order", order, "--", "./program", "spins-without-pause", status=0))
 
+    def test_who_spins_beside_a_sleeper_is_right(self):
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.assertIn(" nothing\n", self.explore("--schedules", "20", "--order", order, "--", "./program", "spins-beside-a-sleeper", status=0))
+
     def test_finds_a_block_that_is_freed_twice(self):
         self.found("double-free", says="the program frees a block of 64 bytes twice: ")
 
