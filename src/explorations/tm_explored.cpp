@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorations/tm_explored.hpp"
 
+#include "tm/hybrid/announcements.hpp"
+
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 namespace {
@@ -37,6 +39,7 @@ void begin_anew(const tm::detail::algorithm& how) {
     has_begun = true;
   }
   prepared.store(0);
+  tm::detail::withdraw_early();
   tm::detail::shared.in_use.store(&how);
 }
 

@@ -195,6 +195,7 @@ void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thre
     one->next_free_ = free_runners;
     free_runners = one;
   }
+  forget_announcements(nullptr);
   shared.trial_ends.store(0);
   shared.trial_began.store(0);
   shared.trial_interval.store(0);

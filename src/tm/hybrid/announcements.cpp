@@ -8,8 +8,9 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint32_t blocks_until_withdrawal = 16;
-constexpr std::uint32_t blocks_between_looks = 256;
+// Except in explorations.
+constinit std::uint32_t blocks_until_withdrawal = 16;
+constinit std::uint32_t blocks_between_looks = 256;
 constexpr unsigned max_looks_at_commits = 256;
 
 bool is_in_software(const runner& who) noexcept {
@@ -34,6 +35,11 @@ void withdraw_if_idle(runner& other) noexcept {
 }
 
 }  // namespace
+
+void withdraw_early() noexcept {
+  blocks_until_withdrawal = 1;
+  blocks_between_looks = 1;
+}
 
 void announce_now(runner& me) noexcept {
   // The count first: it is never lower than the number of threads that are announced.

@@ -39,7 +39,9 @@ void withdraw(runner& me) noexcept;
 /// Called before an attempt. Withdraws the thread's announcement when some of its blocks in a row were tried in hardware.
 /// Once in a while withdraws those of threads that run no blocks.
 void withdraw_in_time(runner& me) noexcept;
-/// In the child of a fork: one thread is left. Null: it has never run a block.
+/// For explorations, before their threads start: at every attempt.
+void withdraw_early() noexcept;
+/// In the child of a fork: one thread is left. Null: it has never run a block, or none does (runner::begin_anew()).
 void forget_announcements(runner* me) noexcept;
 
 /// Before a commit changes anything that others see: attempts that run abort, and none begins until lower_commits().
