@@ -343,6 +343,7 @@ void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_
     me.data = data;
     if (taken.in_hardware) {
       machine::call_from(me.beginning, run_in_turn, &me);
+      withdraw_soon(me);
     } else {
       run_in_software(me, how);
     }

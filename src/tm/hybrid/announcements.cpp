@@ -52,6 +52,8 @@ void withdraw(runner& me) noexcept {
   if (me.is_announced.exchange(false)) shared.announced.fetch_sub(1);
 }
 
+void withdraw_soon(runner& me) noexcept { me.since_software = blocks_until_withdrawal - 1; }
+
 void withdraw_in_time(runner& me) noexcept {
   // relaxed: a hint
   if (shared.announced.load(std::memory_order_relaxed) == 0) return;

@@ -39,6 +39,8 @@ void withdraw(runner& me) noexcept;
 /// Called before an attempt. Withdraws the thread's announcement when some of its blocks in a row were tried in hardware.
 /// Once in a while withdraws those of threads that run no blocks.
 void withdraw_in_time(runner& me) noexcept;
+/// The thread has run a block in software only because its attempts failed: its next attempt withdraws the announcement.
+void withdraw_soon(runner& me) noexcept;
 /// For explorations, before their threads start: at every attempt.
 void withdraw_early() noexcept;
 /// In the child of a fork: one thread is left. Null: it has never run a block, or none does (runner::begin_anew()).
