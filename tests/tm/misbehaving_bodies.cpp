@@ -246,6 +246,27 @@ TEST_P(MisbehavingBodies, RetryInAnIrrevocableBlockEndsTheProgram) {
                "retry\\(\\) in an irrevocable block");
 }
 
+// Signals.
+
+std::atomic<int> signals{0};
+
+TEST_P(MisbehavingBodies, ABodyGoesOnBehindASignalHandler) {
+  struct sigaction handler = {};
+  struct sigaction before = {};
+  handler.sa_handler = [](int) { signals.fetch_add(1); };
+  ASSERT_EQ(sigaction(SIGUSR2, &handler, &before), 0);
+  var<int> number{0};
+  const int came_before = signals;
+  atomically(plain, [&](auto& tx) {
+    tx.write(number, tx.read(number) + 1);
+    std::raise(SIGUSR2);
+    tx.write(number, tx.read(number) + 1);
+  });
+  EXPECT_EQ(number.load(), 2);
+  EXPECT_GE(signals, came_before + 1);
+  sigaction(SIGUSR2, &before, nullptr);
+}
+
 // Running out of memory.
 
 constexpr int right = 17;

@@ -167,6 +167,17 @@ TEST_P(WaitingBlocks, GoOnAtTheirDeadline) {
   EXPECT_FALSE(wait_until(full.value, start)) << "it has passed";
 }
 
+TEST_P(WaitingBlocks, GoOnAtOnceWhereTheDeadlineHasPassedAlsoIfTheyAreIrrevocable) {
+  static constinit stm::block irrevocable{"test.waiting_blocks.past", {.irrevocable = true}};
+  apart full;
+  const int seen = atomically(irrevocable, [&](auto& tx) {
+    const int found = tx.read(full.value);
+    tx.retry_until(steady_clock::now() - milliseconds(1));
+    return found;
+  });
+  EXPECT_EQ(seen, 0);
+}
+
 TEST_P(WaitingBlocks, GoOnBeforeTheirDeadlineIfThereIsAChange) {
   static constinit stm::block counted{"test.waiting_blocks.in_time"};
   apart full;
