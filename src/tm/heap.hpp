@@ -75,11 +75,16 @@ class free_slots {
   free_slots(const free_slots&) = delete;
   free_slots& operator=(const free_slots&) = delete;
 
+  /// Whether take() needs nothing of other threads, and no memory of the system.
+  bool has_one(std::size_t object_bytes) const noexcept {
+    const list& mine = lists_[class_of(object_bytes)];
+    return mine.first != nullptr || mine.fresh != mine.end_of_fresh;
+  }
   /// Memory for an object, aligned to 16 bytes, which lives from here on. Throws std::bad_alloc.
   /// Requires: bytes <= max_slot_bytes.
   void* take(std::size_t object_bytes) {
     TXSYNC_ASSERT_VALUE(object_bytes <= max_slot_bytes, "small objects have slots");
-    const std::size_t which = object_bytes == 0 ? 0 : (object_bytes - 1) / slot_step;
+    const std::size_t which = class_of(object_bytes);
     list& mine = lists_[which];
     free_slot* const slot = mine.first;
     if (slot == nullptr) [[unlikely]]
@@ -119,6 +124,9 @@ class free_slots {
   static constexpr std::uint32_t batch = 64;
   static constexpr std::size_t class_count = 512 / slot_step;
 
+  static std::size_t class_of(std::size_t object_bytes) noexcept {
+    return object_bytes == 0 ? 0 : (object_bytes - 1) / slot_step;
+  }
   static void* begin_life(void* slot) noexcept {
     slab::around(slot).life_of_slot(slot).store(life::living, std::memory_order_relaxed);  // relaxed: nobody knows it
     return slot;

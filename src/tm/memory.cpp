@@ -8,6 +8,7 @@
 
 #include <txsync/machine/assert.hpp>
 
+#include "tm/hybrid/hardware.hpp"
 #include "tm/quiescence_gate.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
@@ -95,13 +96,18 @@ void* take_from_library(std::size_t bytes, std::size_t alignment) {
   new (&mark_of(object)) life_mark(living_mark | lead);
   return object;
 }
+/// An attempt takes no lock and makes no system call: the block then goes on in software.
+void* take_slot(runner& me, std::size_t bytes) {
+  if (!me.slots.has_one(bytes)) leave_hardware(me);
+  return me.slots.take(bytes);
+}
 }  // namespace
 
 void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
   require_block(me);
   me.has_extras = true;
   me.made.reserve_one();
-  void* const object = bytes <= max_slot_bytes ? runner_of(me).slots.take(bytes) : take_from_library(bytes, alignment);
+  void* const object = bytes <= max_slot_bytes ? take_slot(runner_of(me), bytes) : take_from_library(bytes, alignment);
   me.made.append({{object, nullptr}, false});
   return object;
 }
