@@ -2,6 +2,7 @@
 #include "explorations/tm_explored.hpp"
 
 #include "tm/hybrid/announcements.hpp"
+#include "tm/hybrid/path_choice.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
@@ -40,6 +41,7 @@ void begin_anew(const tm::detail::algorithm& how) {
   }
   prepared.store(0);
   tm::detail::withdraw_early();
+  tm::detail::alternate_paths();
   tm::detail::shared.in_use.store(&how);
 }
 

@@ -31,6 +31,8 @@ constexpr std::uint64_t probing_share = 4;
 constexpr std::uint64_t gain_divisor = 8;
 constexpr std::uint64_t tax_divisor = 4;
 
+constinit bool alternates = false;
+
 /// Whether the timed block takes the path that is not preferred.
 bool probes(runner& me, const path_cost& preferred, const path_cost& other, txsync::detail::jitter& random) noexcept {
   const std::uint64_t now = machine::cycles();
@@ -97,7 +99,13 @@ bool tries_together(bool in_software, std::uint64_t now) noexcept {
 
 }  // namespace
 
+void alternate_paths() noexcept { alternates = true; }
+
 path_taken choose_and_time(runner& me) noexcept {
+  if (alternates) {
+    me.until_timed = 1;
+    return {.in_hardware = me.probe_interval++ % 2 == 0};
+  }
   path_costs& costs = me.where->costs();
   const bool in_software = costs.prefers_software();
   path_taken taken{

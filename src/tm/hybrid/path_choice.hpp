@@ -31,6 +31,8 @@ inline path_taken choose_path(runner& me) noexcept {
     return choose_and_time(me);
   return {.in_hardware = !me.where->costs().prefers_software()};
 }
+/// For explorations, before their threads start: each thread's blocks take one path and the other in turn.
+void alternate_paths() noexcept;
 void note_path_cost(runner& me, block& where, const path_taken& taken) noexcept;
 /// The block has committed. `where`: commit actions may have run other blocks since.
 inline void end_path(runner& me, block& where, const path_taken& taken) noexcept {
