@@ -13,6 +13,7 @@
 
 #include <txsync/tm.hpp>
 
+#include "tm/points.hpp"
 #include "workloads/harness/random.hpp"
 #include "workloads/harness/workload.hpp"
 
@@ -29,17 +30,9 @@ constinit tm::block reading{"bench.long_reader"};
 constinit tm::block writing{"bench.short_writer"};
 constinit tm::block waiting{"bench.sleeper"};
 
-observe::point make_point(const char* subject, unsigned threads, const char* metric, const char* unit, double value) {
-  observe::point made;
-  made.workload = "promises";
-  made.subject = subject;
-  made.threads = threads;
-  made.placement = "none";
-  made.metric = metric;
-  made.unit = unit;
-  made.way = observe::better::lower;
-  made.values = {value};
-  return made;
+observe::point make_promise(const std::string& subject, unsigned threads, const char* metric, const char* unit,
+                            double value) {
+  return make_point("promises", subject, threads, metric, unit, observe::better::lower, {value});
 }
 
 void add(observe::document& result, const char* id, observe::point measured, const std::string& words, double goal) {
@@ -138,11 +131,11 @@ void measure_progress(observe::document& result, unsigned milliseconds) {
     std::uint64_t read = 0;
     const unsigned most = max_attempts(milliseconds, read);
     const std::string name = std::string("tm_") + one.algorithm;
-    add(result, "D1-4", make_point(name.c_str(), writers + 1, "attempts", "attempts", most),
+    add(result, "D1-4", make_promise(name, writers + 1, "attempts", "attempts", most),
         name + ": most attempts of " + std::to_string(read) + " long readers beside eight short writers", one.attempts);
   }
   static_cast<void>(tm::use_algorithm("dctl"));
-  add(result, "D1-4", make_point("tm_dctl", 2, "processor_time", "ms", sleeping_ms()),
+  add(result, "D1-4", make_promise("tm_dctl", 2, "processor_time", "ms", sleeping_ms()),
       "processor time of a thread that sleeps in retry() for a second, ms", 5);
 }
 
@@ -167,7 +160,7 @@ void measure_churn(observe::document& result, unsigned seconds) {
   const workloads::outcome got = workloads::find_subject("tm_dctl")->runner_of(workloads::id_of(which))(values, how);
   stop.store(true);
   sampler.join();
-  observe::point measured = make_point("tm_dctl", threads, "memory_ratio", "ratio", late / early);
+  observe::point measured = make_promise("tm_dctl", threads, "memory_ratio", "ratio", late / early);
   if (got.fault != nullptr) measured.faults.emplace_back(got.fault);
   add(result, "D1-2", std::move(measured),
       "memory in the second half of " + std::to_string(seconds) + " s of churn to the first (" +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tm/separate.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <txsync/tm.hpp>
 
 #include "observe/statistics.hpp"
+#include "tm/points.hpp"
 #include "workloads/harness/random.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
@@ -58,24 +58,11 @@ double run_team(unsigned threads, unsigned milliseconds, const Body& body) {
   return static_cast<double>(done.load()) / std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-observe::point make_point(const std::string& subject, unsigned threads, const char* metric, const char* unit,
-                          std::vector<double> values, observe::better way) {
-  observe::point made;
-  made.workload = "separate";
-  made.subject = subject;
-  made.threads = threads;
-  made.placement = "none";
-  made.metric = metric;
-  made.unit = unit;
-  made.way = way;
-  made.values = std::move(values);
-  return made;
+observe::point throughput_of(const std::string& subject, unsigned threads, std::vector<double> values) {
+  return make_point("separate", subject, threads, "throughput", "blocks/s", observe::better::higher, std::move(values));
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+double median_of(const std::vector<double>& values) { return observe::summarize(values).median; }
 
 // Lists.
 
@@ -135,10 +122,9 @@ void measure_lists(observe::document& result, unsigned milliseconds) {
                                                     "each 1,000 blocks",
                                            .from = {result.points.size()}},
                                           median_of(aborts), 0.1, observe::better::lower));
-  result.points.push_back(
-      make_point("tm_dctl", team_size, "aborts_per_1000", "aborts", std::move(aborts), observe::better::lower));
-  result.points.push_back(
-      make_point("tm_dctl", team_size, "throughput", "blocks/s", std::move(each_second), observe::better::higher));
+  result.points.push_back(make_point("separate", "tm_dctl", team_size, "aborts_per_1000", "aborts",
+                                     observe::better::lower, std::move(aborts)));
+  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(each_second)));
 }
 
 // Counters.
@@ -173,10 +159,8 @@ void measure_counters(observe::document& result, unsigned milliseconds) {
                        .words = "two threads on counters 128 bytes apart, to counters on pages of their own",
                        .from = {result.points.size(), result.points.size() + 1}},
                       median_of(ratios), 0.8, observe::better::higher));
-  result.points.push_back(
-      make_point("tm_dctl", team_size, "throughput", "blocks/s", std::move(near), observe::better::higher));
-  result.points.push_back(
-      make_point("tm_dctl", team_size, "throughput", "blocks/s", std::move(far), observe::better::higher));
+  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(near)));
+  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(far)));
 }
 
 // Sleepers.
@@ -240,16 +224,14 @@ void measure_sleepers(observe::document& result, unsigned milliseconds, const ch
     }
   }
   const std::size_t first = result.points.size();
-  result.points.push_back(
-      make_point(subject, 1, "throughput", "blocks/s", std::move(without), observe::better::higher));
+  result.points.push_back(throughput_of(subject, 1, std::move(without)));
   for (std::size_t i = 0; i < std::size(counts); ++i) {
     result.claims.push_back(observe::judged({.id = "D2-1",
                                              .words = subject + ": a thread that writes beside " +
                                                       std::to_string(counts[i]) + " sleepers on other data, to none",
                                              .from = {result.points.size(), first}},
                                             median_of(ratios[i]), 0.8, observe::better::higher));
-    result.points.push_back(
-        make_point(subject, 1, "throughput", "blocks/s", std::move(with[i]), observe::better::higher));
+    result.points.push_back(throughput_of(subject, 1, std::move(with[i])));
   }
 }
 

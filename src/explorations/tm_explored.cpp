@@ -57,28 +57,7 @@ tm::detail::algorithm mixed(const tm::detail::algorithm& how, const tm::detail::
   return made;
 }
 
-namespace {
-
 using tm::detail::algorithm;
-using tm::detail::engine;
-using tm::detail::hardware_half;
-
-template <const algorithm& how>
-constexpr hardware_half mixed_half = {
-    .prepare =
-        [](engine& me) noexcept {
-          choose_side();
-          how.in_hardware->prepare(me);
-        },
-    .begin =
-        [](engine& me) noexcept {
-          abort_if_in_software();
-          how.in_hardware->begin(me);
-        },
-    .end = [](engine& me) noexcept { how.in_hardware->end(me); },
-};
-
-}  // namespace
 
 const algorithm mixed_hydctl = mixed(tm::detail::hydctl, mixed_half<tm::detail::hydctl>);
 const algorithm mixed_hynorec = mixed(tm::detail::hynorec, mixed_half<tm::detail::hynorec>);

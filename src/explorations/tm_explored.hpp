@@ -63,6 +63,22 @@ tm::detail::algorithm mixed(const tm::detail::algorithm& how, const tm::detail::
 void choose_side() noexcept;
 void abort_if_in_software() noexcept;
 
+/// The hardware attempts of `how`, except those of blocks that go on in software.
+template <const tm::detail::algorithm& how>
+constexpr tm::detail::hardware_half mixed_half = {
+    .prepare =
+        [](tm::detail::engine& me) noexcept {
+          choose_side();
+          how.in_hardware->prepare(me);
+        },
+    .begin =
+        [](tm::detail::engine& me) noexcept {
+          abort_if_in_software();
+          how.in_hardware->begin(me);
+        },
+    .end = [](tm::detail::engine& me) noexcept { how.in_hardware->end(me); },
+};
+
 /// Gives `rows(name, how...)` for each algorithm; `how` is what explored_by() takes.
 #define TXSYNC_EXPLORED_BY_ALL(rows)                                                                                  \
   rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                                        \

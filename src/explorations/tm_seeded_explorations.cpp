@@ -172,26 +172,12 @@ struct in_two_blocks {
   }
 };
 
-/// Hardware attempts with a fault, beside a right software half.
-template <const algorithm& how>
-constexpr hardware_half like_right_half = {
-    .prepare =
-        [](engine& me) noexcept {
-          choose_side();
-          how.in_hardware->prepare(me);
-        },
-    .begin =
-        [](engine& me) noexcept {
-          abort_if_in_software();
-          how.in_hardware->begin(me);
-        },
-    .end = [](engine& me) noexcept { how.in_hardware->end(me); },
-};
+// Hardware attempts with a fault, beside a right software half.
 
 /// Does not look whether a software transaction commits.
 template <const algorithm& how>
 constexpr hardware_half without_subscription() {
-  hardware_half made = like_right_half<how>;
+  hardware_half made = mixed_half<how>;
   made.begin = [](engine& me) noexcept {
     abort_if_in_software();
     me.duties = &how == &tm::detail::hynorec ? tm::detail::notes_writes : tm::detail::marks_writes;
@@ -203,7 +189,7 @@ constexpr hardware_half without_subscription() {
 /// Looks before the attempt, not within it, whether software transactions run.
 constinit thread_local bool others_ran = false;
 constexpr hardware_half with_early_look_of_hynorec() {
-  hardware_half made = like_right_half<tm::detail::hynorec>;
+  hardware_half made = mixed_half<tm::detail::hynorec>;
   made.prepare = [](engine& me) noexcept {
     choose_side();
     others_ran = others_are_announced(tm::detail::runner_of(me));
@@ -214,7 +200,7 @@ constexpr hardware_half with_early_look_of_hynorec() {
   return made;
 }
 constexpr hardware_half with_early_look_of_hydctl() {
-  hardware_half made = like_right_half<tm::detail::hydctl>;
+  hardware_half made = mixed_half<tm::detail::hydctl>;
   made.prepare = with_early_look_of_hynorec().prepare;
   made.begin = [](engine& me) noexcept {
     abort_if_in_software();
@@ -225,7 +211,7 @@ constexpr hardware_half with_early_look_of_hydctl() {
 
 /// Looks at no record, whether software transactions run or not.
 constexpr hardware_half without_records() {
-  hardware_half made = like_right_half<tm::detail::hydctl>;
+  hardware_half made = mixed_half<tm::detail::hydctl>;
   made.begin = [](engine&) noexcept { abort_if_in_software(); };
   return made;
 }
@@ -233,7 +219,7 @@ constexpr hardware_half without_records() {
 /// Gives words the clock's value as a version, which software of tl2 and tinystm accepts.
 template <const algorithm& how>
 constexpr hardware_half with_old_clock() {
-  hardware_half made = like_right_half<how>;
+  hardware_half made = mixed_half<how>;
   made.begin = [](engine& me) noexcept {
     abort_if_in_software();
     how.in_hardware->begin(me);

@@ -82,19 +82,21 @@ struct common_slots {
     found->bits[bit.word].fetch_or(bit.mask, std::memory_order_relaxed);
     return true;
   }
-  /// False: there is no memory.
-  bool know_another() TXSYNC_REQUIRES(guard) {
+  /// A place for a slab that was never used. Null: there is no memory.
+  char* find_room() TXSYNC_REQUIRES(guard) {
     char* const room = take_room();
-    if (room == nullptr || !note(room)) return false;
-    known[known_count++] = room;
-    return true;
+    if (room == nullptr || !note(room)) return nullptr;
+    if (known_count < max_known) known[known_count++] = room;
+    return room;
   }
   slab* make_slab(std::size_t which) TXSYNC_REQUIRES(guard) {
-    const auto slot_bytes = static_cast<std::uint32_t>((which + 1) * slot_step);
-    if (known_count < max_known && next_known == known_count && !know_another()) return nullptr;
-    if (next_known < known_count) return new (known[next_known++]) slab(slot_bytes);
-    char* const room = take_room();
-    return room != nullptr && note(room) ? new (room) slab(slot_bytes) : nullptr;
+    if (next_known < known_count) return slab_at(known[next_known++], which);
+    char* const room = find_room();
+    next_known = known_count;
+    return room != nullptr ? slab_at(room, which) : nullptr;
+  }
+  static slab* slab_at(char* room, std::size_t which) noexcept {
+    return new (room) slab(static_cast<std::uint32_t>((which + 1) * slot_step));
   }
 };
 
@@ -187,7 +189,7 @@ void renew_slabs() noexcept TXSYNC_UNCHECKED {  // there is one thread
   std::construct_at(&common.guard);
   for (auto& one : common.batches) one = nullptr;
   common.next_known = 0;
-  while (common.known_count < enough && common.know_another()) {
+  while (common.known_count < enough && common.find_room() != nullptr) {
   }
 }
 

@@ -194,6 +194,8 @@ void note_running(const runner& me, growing_log<seen_running>& into) {
   for_each_running(me, [&](const seen_running& one) { into.append(one); });
 }
 
+bool runs_now(const runner& who) noexcept { return is_running(activity_of(who)); }
+
 seen_running as_running(const runner& who) noexcept { return {&who, activity_of(who)}; }
 
 bool still_runs(const seen_running& one) noexcept { return activity_of(*one.who) == one.activity; }

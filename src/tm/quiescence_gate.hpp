@@ -96,6 +96,8 @@ void forget_turns(const runner* me) noexcept;
 
 /// All transactions that run now, except the thread's own. Throws std::bad_alloc.
 void note_running(const runner& me, growing_log<seen_running>& into);
+/// Whether it runs a transaction that is no hardware attempt.
+bool runs_now(const runner& who) noexcept;
 /// What it runs at the moment.
 seen_running as_running(const runner& who) noexcept;
 /// True if that transaction still runs.

@@ -4,6 +4,8 @@
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/cpu.hpp>
 
+#include "tm/quiescence_gate.hpp"
+
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 namespace {
@@ -12,11 +14,6 @@ namespace {
 constinit std::uint32_t blocks_until_withdrawal = 16;
 constinit std::uint32_t blocks_between_looks = 256;
 constexpr unsigned max_looks_at_commits = 256;
-
-bool is_in_software(const runner& who) noexcept {
-  // acquire pairs with the release in leave()
-  return (who.activity.load(std::memory_order_acquire) & 1) != 0;
-}
 
 /// Whether it has run no block since this was last asked. A hint.
 bool seems_idle(runner& other) noexcept {
@@ -29,9 +26,9 @@ bool seems_idle(runner& other) noexcept {
 /// The thread's announcement is taken away first. The count is lowered when it is sure that the thread has begun no
 /// transaction without another one. Either the thread sees that it is not announced, or this sees that it runs.
 void withdraw_if_idle(runner& other) noexcept {
-  if (is_in_software(other) || !other.is_announced.exchange(false)) return;
+  if (runs_now(other) || !other.is_announced.exchange(false)) return;
   machine::heavy_fence();
-  if (!is_in_software(other) || other.is_announced.exchange(true)) shared.announced.fetch_sub(1);
+  if (!runs_now(other) || other.is_announced.exchange(true)) shared.announced.fetch_sub(1);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // A thread announces itself by a read-modify-write before the first read of its transaction. A store would not do: the
 // attempt that has to see it cannot execute the heavy fence. The announcement then stays until blocks of the thread
 // have committed in hardware for a while. So a thread that runs only software transactions pays for it once. If the
-// thread runs none at all for a while, others take its announcement away (withdraw_idle()).
+// thread runs none at all for a while, others take its announcement away (withdraw_in_time()).
 #pragma once
 
 #include <txsync/machine/assert.hpp>
@@ -22,7 +22,7 @@ void announce_now(runner& me) noexcept;
 inline void announce(runner& me) noexcept {
   TXSYNC_ASSERT((me.activity.load(std::memory_order_relaxed) & 1) != 0, "the thread runs a transaction");
   me.since_software = 0;
-  // relaxed: the light fence of begin_to_enter() comes before it, which pairs with the heavy one in withdraw_idle()
+  // relaxed: the light fence of begin_to_enter() comes before it, which pairs with the heavy one in withdraw_if_idle()
   if (!me.is_announced.load(std::memory_order_relaxed) && machine::attempts_work()) [[unlikely]]
     announce_now(me);
 }
