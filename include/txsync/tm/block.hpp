@@ -56,7 +56,7 @@ class block {
   void now_writes() noexcept { learn(learnt() | writes); }
   /// Whether its transactions of dctl move the clock when they start. What two threads learn at one moment may be lost,
   /// and is learnt again.
-  void start_late(bool late) noexcept { learn(late ? learnt() | starts_late : learnt() & ~starts_late); }
+  void start_late(bool late) noexcept { learn(late ? learnt() | starts_late : learnt() & ~unsigned{starts_late}); }
   enum facts : std::uint8_t { writes = 1, starts_late = 2 };
   unsigned learnt() const noexcept { return learnt_.load(std::memory_order_relaxed); }
   /// For explorations, between two of them: resets the block, as if it had never run.
