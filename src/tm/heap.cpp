@@ -173,11 +173,9 @@ void free_slots::share(free_slot* first, std::size_t which) noexcept {
 }
 
 void free_slots::give_to_all(void* object) noexcept {
-  slab& of = slab::around(object);
-  of.life_of_slot(object).store(life::destroyed, std::memory_order_relaxed);  // relaxed: as in give()
   auto* const slot = static_cast<free_slot*>(object);
   slot->next = nullptr;
-  share(slot, of.size_class());
+  share(slot, slab::around(object).size_class());
 }
 
 void free_slots::forget() noexcept {

@@ -104,7 +104,7 @@ class free_slots {
     if (++mine.count >= 2 * batch) [[unlikely]]
       give_batch(mine, of.size_class());
   }
-  /// The same by a thread that has never run a block.
+  /// The same by a thread that has never run a block. Requires: the object's life has ended.
   static void give_to_all(void* object) noexcept;
   /// For explorations: none is free any more.
   void forget() noexcept;

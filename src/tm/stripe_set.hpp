@@ -17,6 +17,9 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 class stripe_set {
  public:
   static constexpr std::uint64_t bucket_count = 1u << 16;
+  static constexpr std::size_t usual_max_buckets = 4'096;
+  /// How many a set keeps. Explorations change it, before their threads start: they read few stripes.
+  static inline constinit std::size_t max_buckets = usual_max_buckets;
 
   static std::uint32_t bucket_of(std::uint64_t index) noexcept {
     return static_cast<std::uint32_t>(index % bucket_count);
@@ -60,7 +63,6 @@ class stripe_set {
   const std::uint32_t* end() const noexcept { return buckets_.end(); }
 
  private:
-  static constexpr std::size_t max_buckets = 4'096;
   growing_log<std::uint32_t> buckets_;
   bool has_all_ = false;
 };

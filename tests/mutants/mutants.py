@@ -63,8 +63,10 @@ TESTS = {
     "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec|sgl)$",
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
-    "announcements": "tm-(opacity-.*|privatizing|counting)-(auto|auto-biased|hydctl|hynorec|hytl2)$",
-    "engine": "tm-(opacity-.*|privatizing|counting|handing|watching|either-irrevocable)"
+    "announcements": "tm-(announcing|committing)|"
+                     "tm-(opacity-(crossing|skewing|following|alone|turning|giving-up)|privatizing|counting)-(auto|hydctl|hynorec|hytl2)$",
+    "engine": "tm-(opacity-(crossing|skewing|following|together|throwing|late|clock|past|past-reads|alone)|privatizing|counting|"
+              "handing|watching|wide|waiting-irrevocable|either-irrevocable)"
               "-(dctl|dctl-biased|tinystm_wt|hydctl|hynorec|hytinystm|hytl2)$",
     "quiescence_gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
             "(-3)?-(dctl|dctl-biased|norec)$",
@@ -79,12 +81,13 @@ TESTS = {
     "memory": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives)-dctl$",
     "norec": "tm-.*-(norec|hynorec)$",
     "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb|hytl2|hytinystm)$",
-    "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either(-irrevocable)?|counting)"
-           "-(dctl|dctl-biased|2plsf|htm_sgl_adaptive|auto|auto-biased)$",
+    "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either(-irrevocable)?|counting|wide|waiting-(irrevocable|until))"
+           "-(dctl|norec|dctl-biased|2plsf|htm_sgl_adaptive|auto|auto-biased)$",
     "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$",
     "sgl": "tm-.*-(sgl|htm_sgl_adaptive|dctl-biased)$",
-    "sleep": "tm-(handing|watching|either|either-irrevocable|waiting-alone)(-3)?-(dctl|norec|sgl|htm_sgl_adaptive)$",
-    "stripe_set": "tm-(handing|watching|either|either-irrevocable)(-3)?-(dctl|norec)$",
+    "sleep": "tm-(wide(-irrevocable)?|handing|watching|either|either-irrevocable|waiting-(alone|until|irrevocable))(-3)?"
+             "-(dctl|norec|sgl|htm_sgl_adaptive)$",
+    "stripe_set": "tm-(wide|handing|watching|either|either-irrevocable)(-3)?-(dctl|norec)$",
     "tinystm": "tm-.*-(tinystm_w[bt]|hytinystm)$",
     "tl2": "tm-.*-(tl2|hytl2)$",
     "transaction": "tm-(opacity-(crossing|turning|alternatives)|destroying|handing|hash-maps)-(dctl|htm_sgl_adaptive|hydctl)$",

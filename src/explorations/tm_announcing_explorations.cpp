@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What software transactions tell hardware attempts: each thread that may run one is counted.
+#include "explorations/tm_explored.hpp"
+#include "tm/hybrid/announcements.hpp"
+#include "tm/quiescence_gate.hpp"
+
+namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
+
+namespace {
+
+using namespace explored;
+
+/// Each thread announces transactions, and withdraws its announcements and those of threads that seem idle.
+template <unsigned turns>
+struct announcing_test {
+  static void body(announcing_test&, unsigned) {
+    tm::detail::runner& me = tm::detail::runner::mine();
+    for (unsigned i = 0; i < turns; ++i) {
+      tm::detail::enter(me);
+      tm::detail::announce(me);
+      if (!me.is_announced.load()) note_wrong();
+      tm::detail::leave(me);
+      tm::detail::withdraw_in_time(me);
+    }
+  }
+  /// At the end no thread is left, so nobody is announced.
+  const char* check() const {
+    for (const tm::detail::runner* one = tm::detail::runner::first(); one != nullptr; one = one->next()) {
+      if (one->is_announced.load()) return "a thread that has ended is announced";
+    }
+    if (tm::detail::shared.announced.load() != 0) return "the count of announcements is wrong";
+    return check_notes(0, nullptr, nullptr);
+  }
+};
+
+/// Each thread commits in software.
+struct committing_test {
+  static void body(committing_test&, unsigned) {
+    tm::detail::runner& me = tm::detail::runner::mine();
+    tm::detail::raise_commits(me);
+    if (tm::detail::shared.committing.load() == 0) note_wrong();
+    tm::detail::lower_commits(me);
+    tm::detail::lower_commits(me);  // no effect
+  }
+  const char* check() const {
+    if (tm::detail::shared.committing.load() != 0) return "the count of commits is wrong";
+    return check_notes(0, nullptr, nullptr);
+  }
+};
+
+constexpr exploration table[] = {
+    explored_by<announcing_test<2>, 2, tm::detail::hydctl>("tm-announcing", "two announce and withdraw"),
+    explored_by<announcing_test<1>, 3, tm::detail::hydctl>("tm-announcing-3", "the same by three"),
+    explored_by<committing_test, 2, tm::detail::hynorec>("tm-committing", "two raise the count of commits"),
+};
+
+}  // namespace
+
+std::span<const exploration> tm_announcing_explorations() noexcept { return table; }
+
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::explorations

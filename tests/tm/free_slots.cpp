@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The heap of small objects: threads' lists of free slots, and slots that go from one thread to another.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tm/heap.hpp"
+
+namespace {
+
+using txsync::tm::detail::free_slots;
+using txsync::tm::detail::life;
+using txsync::tm::detail::max_slot_bytes;
+using txsync::tm::detail::slab;
+
+#define NEEDS_OWN_HEAP() \
+  if (max_slot_bytes == 0) GTEST_SKIP() << "the sanitizer has the heap"
+
+/// An object that says whether another one was put over it.
+struct kept {
+  unsigned char* at;
+  std::size_t bytes;
+  unsigned char mark;
+
+  kept(void* memory, std::size_t size, unsigned char with)
+      : at(static_cast<unsigned char*>(memory)), bytes(size), mark(with) {
+    std::memset(at, mark, bytes);
+  }
+  bool is_whole() const {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (at[i] != mark) return false;
+    }
+    return true;
+  }
+};
+
+TEST(FreeSlots, ObjectsOfEverySizeLieBesideEachOther) {
+  NEEDS_OWN_HEAP();
+  free_slots mine;
+  std::vector<kept> all;
+  for (std::size_t bytes = 1; bytes <= max_slot_bytes; bytes += 17) {
+    for (unsigned i = 0; i < 2'500; ++i)
+      all.emplace_back(mine.take(bytes), bytes, static_cast<unsigned char>(all.size()));
+  }
+  for (const kept& one : all) {
+    ASSERT_TRUE(one.is_whole());
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(one.at) % 16, 0u);
+    slab* const around = slab::of(one.at);
+    ASSERT_NE(around, nullptr);
+    ASSERT_EQ(around->life_of(one.at)->load(), life::living);
+    ASSERT_EQ(around->life_of(one.at + 1), nullptr) << "no slot begins there";
+  }
+  for (const kept& one : all) mine.give(one.at);
+  for (const kept& one : all) ASSERT_EQ(slab::of(one.at)->life_of(one.at)->load(), life::destroyed);
+}
+
+TEST(FreeSlots, NoSlotIsGivenTwiceHoweverListsChange) {
+  NEEDS_OWN_HEAP();
+  free_slots lists[3];
+  std::vector<kept> live;
+  std::mt19937 random(1);
+  bool grows = true;
+  for (unsigned step = 0; step < 200'000; ++step) {
+    if (live.size() > 3'000) grows = false;
+    if (live.size() < 50) grows = true;
+    free_slots& list = lists[random() % 3];
+    if ((random() % 4 != 0) == grows || live.empty()) {
+      const std::size_t bytes = random() % 2 == 0 ? 24 : 100;
+      live.emplace_back(list.take(bytes), bytes, static_cast<unsigned char>(step));
+      continue;
+    }
+    std::swap(live[random() % live.size()], live.back());
+    ASSERT_TRUE(live.back().is_whole()) << "step " << step;
+    if (random() % 8 == 0) {
+      free_slots::give_to_all(live.back().at);
+    } else {
+      list.give(live.back().at);
+    }
+    live.pop_back();
+  }
+  for (const kept& one : live) ASSERT_TRUE(one.is_whole());
+}
+
+TEST(FreeSlots, ThreadsFreeWhatOthersHaveMade) {
+  NEEDS_OWN_HEAP();
+  constexpr unsigned turns = 30;
+  constexpr unsigned count = 1'000;
+  free_slots maker;
+  free_slots freer;
+  std::uintptr_t highest = 0;
+  std::uintptr_t lowest = ~std::uintptr_t{0};
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    std::vector<kept> made;
+    for (unsigned i = 0; i < count; ++i) made.emplace_back(maker.take(40), 40, static_cast<unsigned char>(i));
+    for (const kept& one : made) {
+      highest = std::max(highest, reinterpret_cast<std::uintptr_t>(one.at));
+      lowest = std::min(lowest, reinterpret_cast<std::uintptr_t>(one.at));
+    }
+    std::thread([&] {
+      for (const kept& one : made) {
+        EXPECT_TRUE(one.is_whole());
+        freer.give(one.at);
+      }
+    }).join();
+  }
+  // What one thread frees comes back to the other one: the same slots serve all turns.
+  EXPECT_LT(highest - lowest, std::uintptr_t{3} * count * 48 + 4 * slab::bytes);
+}
+
+TEST(FreeSlots, OtherAddressesAreInNoSlab) {
+  int on_stack = 0;
+  EXPECT_EQ(slab::of(&on_stack), nullptr);
+  EXPECT_EQ(slab::of(nullptr), nullptr);
+  EXPECT_EQ(slab::of(reinterpret_cast<void*>(~std::uintptr_t{0})), nullptr);
+}
+
+}  // namespace
