@@ -20,36 +20,68 @@ struct small_sets {
   small_sets& operator=(const small_sets&) = delete;
 };
 
-/// Thread 0 writes one word, and then more than are noted of hardware attempts and irrevocable blocks. The others wait
-/// for each of the two changes. A wait is wide if it reads more than a set keeps.
-template <bool irrevocable>
-struct wide_test {
-  static constexpr unsigned count = tm::detail::direct_writes::max + 2;
+/// Null, or what is wrong: all threads have ended.
+const char* check_sleepers(const apart& awaited) {
+  const auto& cell = *reinterpret_cast<const tm::word*>(&awaited.value);
+  return tm::detail::count_sleepers_of(cell) != 0 ? "a sleeper that has gone on is still counted" : nullptr;
+}
+
+/// What blocks wait for. A wait is wide if it reads more stripes than a set keeps.
+struct waited_for {
   small_sets limit;
-  alignas(64) tm::var<std::uint64_t> first{0};
+  apart first;
+  apart last;
   apart beside[3] = {};
+
+  void wait(apart& what, bool wide) {
+    tm::atomically(blocks::reading, [&](auto& tx) {
+      if (wide) {
+        for (const apart& one : beside) static_cast<void>(tx.read(one.value));
+      }
+      if (tx.read(what.value) == 0) tx.retry();
+    });
+  }
+  static void set(apart& what) {
+    tm::atomically(blocks::writing, [&](auto& tx) { tx.write(what.value, 1); });
+  }
+  const char* check() const {
+    const char* const fault = check_sleepers(first);
+    return fault != nullptr ? fault : check_sleepers(last);
+  }
+};
+
+/// Thread 0 writes one word, and then more than are noted of hardware attempts and irrevocable blocks. Thread 1 waits for
+/// both changes, thread 2 for the second one.
+template <bool irrevocable>
+struct wide_writer_test : waited_for {
+  static constexpr unsigned count = tm::detail::direct_writes::max + 2;
   apart many[count] = {};
 
-  template <class Transaction>
-  static void wait_for(Transaction& tx, wide_test& me, tm::var<std::uint64_t>& what, bool wide) {
-    if (wide) {
-      for (const apart& one : me.beside) static_cast<void>(tx.read(one.value));
-    }
-    if (tx.read(what) == 0) tx.retry();
-  }
-  static void body(wide_test& me, unsigned index) {
-    tm::var<std::uint64_t>& last = me.many[count - 1].value;
+  static void body(wide_writer_test& me, unsigned index) {
+    apart& last_of_many = me.many[count - 1];
     if (index == 0) {
-      tm::atomically(blocks::writing, [&](auto& tx) { tx.write(me.first, 1); });
+      set(me.first);
       tm::atomically(irrevocable ? blocks::irrevocable : blocks::writing, [&](auto& tx) {
         for (apart& one : me.many) tx.write(one.value, 1);
       });
       return;
     }
-    tm::atomically(blocks::reading, [&](auto& tx) { wait_for(tx, me, me.first, true); });
-    tm::atomically(blocks::reading, [&](auto& tx) { wait_for(tx, me, last, index == 1); });
+    if (index == 1) me.wait(me.first, true);
+    me.wait(last_of_many, index == 2);
   }
-  const char* check() const { return nullptr; }
+};
+
+/// Thread 0 writes two words, one after the other. The others wait for one each, thread 2 widely.
+template <bool both_wide>
+struct wide_waiters_test : waited_for {
+  static void body(wide_waiters_test& me, unsigned index) {
+    if (index == 0) {
+      set(me.first);
+      set(me.last);
+    } else {
+      me.wait(index == 1 ? me.first : me.last, both_wide || index == 2);
+    }
+  }
 };
 
 /// An irrevocable block writes one word, after a block that has written another one. Both may be waited for.
@@ -68,7 +100,7 @@ struct irrevocable_writer_test {
       if (tx.read(awaited) == 0) tx.retry();
     });
   }
-  const char* check() const { return nullptr; }
+  const char* check() const { return check_sleepers(second); }
 };
 
 /// One waits for what comes, and one for what never comes, each until a deadline. A schedule may let any time pass.
@@ -91,11 +123,14 @@ struct deadline_test {
     if (index == 1) return static_cast<void>(comes(me.full.value, std::chrono::hours(1)));
     if (comes(me.never.value, std::chrono::microseconds(1))) note_wrong();
   }
-  const char* check() const { return check_notes(0, nullptr, nullptr); }
+  const char* check() const {
+    const char* const fault = check_sleepers(never);
+    return fault != nullptr ? fault : check_notes(0, nullptr, nullptr);
+  }
 };
 
 #define TXSYNC_WAITING_BY(name, ...)                                                                          \
-  explored_by<wide_test<false>, 3, __VA_ARGS__>("tm-wide-" name, "two wait for more than is kept"),           \
+  explored_by<wide_writer_test<false>, 3, __VA_ARGS__>("tm-wide-" name, "two wait for more than is kept"),    \
       explored_by<irrevocable_writer_test, 3, __VA_ARGS__>("tm-waiting-irrevocable-" name,                    \
                                                            "one waits for what an irrevocable block writes"), \
       explored_by<deadline_test, 3, __VA_ARGS__>("tm-waiting-until-" name, "retry_until(), in time and not")
@@ -106,8 +141,11 @@ constexpr exploration table[] = {
     TXSYNC_WAITING_BY("norec", tm::detail::norec),
     TXSYNC_WAITING_BY("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive),
     TXSYNC_WAITING_BY("hydctl", mixed_hydctl),
-    explored_by<wide_test<true>, 3, tm::detail::dctl>("tm-wide-irrevocable-dctl",
-                                                      "the same, and an irrevocable block writes"),
+    explored_by<wide_writer_test<true>, 3, tm::detail::dctl>("tm-wide-irrevocable-dctl",
+                                                             "the same, and an irrevocable block writes"),
+    explored_by<wide_waiters_test<false>, 3, tm::detail::dctl>("tm-wide-waiter-dctl",
+                                                               "one waits for much, one for one word"),
+    explored_by<wide_waiters_test<true>, 3, tm::detail::dctl>("tm-wide-waiters-dctl", "both wait for much"),
 };
 #undef TXSYNC_WAITING_BY
 

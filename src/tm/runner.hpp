@@ -217,6 +217,8 @@ bool is_waited_for(const growing_log<old_value>& undo) noexcept;
 void wake_sleepers(runner& me) noexcept;
 /// In the child of a fork.
 void forget_sleepers() noexcept;
+/// For explorations: how many sleepers are counted that may wait for the word. 0: none.
+std::uint64_t count_sleepers_of(const word& cell) noexcept;
 
 // run.cpp
 /// As if the attempt had never been; the thread runs none any more.

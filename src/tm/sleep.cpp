@@ -137,6 +137,11 @@ void forget_sleepers() noexcept TXSYNC_UNCHECKED {  // there is one thread
   for (bucket& one : buckets.all) one.store(0, std::memory_order_relaxed);
 }
 
+std::uint64_t count_sleepers_of(const word& cell) noexcept {
+  const std::uint64_t its_own = buckets.all[stripe_set::bucket_of(engine::index_of(cell))].load();
+  return shared.sleepers.load() + everything.load() % one_wake_up + its_own % one_wake_up;
+}
+
 bool is_waited_for(const growing_log<old_value>& undo) noexcept {
   if (has_sleepers(everything.load())) return true;
   for (const old_value& one : undo) {
