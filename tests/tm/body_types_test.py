@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""body_types_test.py CXX INCLUDE[:INCLUDE...]: what the compiler says of a body that atomically() cannot take."""
+"""body_types_test.py CXX INCLUDE[:INCLUDE...]: what the compiler says of a body that atomically() cannot take, and of one
+that reaches for what is not for users."""
 
+import re
 import subprocess
 import sys
 import unittest
@@ -16,14 +18,54 @@ auto run() {
 }
 """
 
+# Each statement is a function of its own, on a line of its own.
+STATEMENTS = """
+#include <txsync/tm.hpp>
+namespace stm = txsync::tm;
+stm::var<int> number{0};
+stm::word cell{0};
+"""
+# What an engine allows, and what the compiler says of the same with a transaction.
+OF_ENGINE = {
+    "(void)it.mode": "no member named",
+    "(void)it.bound()": "no member named",
+    "it.set_bound(0)": "no member named",
+    "it.undo.clear()": "no member named",
+    "[[maybe_unused]] stm::detail::engine& me = it": "invalid initialization|cannot bind",
+    "(void)static_cast<stm::detail::engine&>(it)": "invalid .static_cast.|cannot bind",
+    "(void)static_cast<stm::detail::transaction_engine&>(it)": "inaccessible|private|invalid .static_cast.|cannot bind",
+}
+OF_LIBRARY = {
+    "(void)it.state()": "private",
+    "(void)it.read_word(cell)": "private",
+    "it.write_word(cell, 1)": "private",
+    "stm::transaction made": "private",
+    "(void)stm::direct_transaction(it.state())": "private",
+    "(void)number.at(0)": "private",
+}
+
 
 class Bodies(unittest.TestCase):
     compiler = []
 
-    def errors(self, body):
-        done = subprocess.run([*self.compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=PROGRAM % body, text=True,
+    def errors_of(self, program):
+        done = subprocess.run([*self.compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=program, text=True,
                               capture_output=True, check=False)
         return [line for line in done.stderr.splitlines() if "error: " in line]
+
+    def errors(self, body):
+        return self.errors_of(PROGRAM % body)
+
+    def errors_by_statement(self, kind, statements):
+        """What the compiler says of each statement with `it` of that kind."""
+        functions = [f"void f{number}([[maybe_unused]] {kind}& it) {{ {one}; }}\n" for number, one in enumerate(statements)]
+        first = STATEMENTS.count("\n") + 1
+        said = {one: "" for one in statements}
+        for error in self.errors_of(STATEMENTS + "".join(functions)):
+            found = re.match(r"<stdin>:(\d+):", error)
+            self.assertIsNotNone(found, error)
+            said[list(statements)[int(found.group(1)) - first]] += error
+        return said
 
     def test_a_generic_body_is_taken(self):
         self.assertEqual(self.errors("[](auto& tx) { return tx.read(number); }"), [])
@@ -37,6 +79,18 @@ class Bodies(unittest.TestCase):
     def test_a_reference_is_no_result(self):
         said = self.errors("[](auto&) -> int& { return kept; }")
         self.assertIn("the body has to return a value, or nothing", said[0])
+
+    def test_an_engine_is_not_reached_through_a_transaction(self):
+        engine = self.errors_by_statement("stm::detail::transaction_engine", OF_ENGINE)
+        self.assertEqual(set(engine.values()), {""}, engine)
+        for kind in ["stm::transaction", "stm::direct_transaction"]:
+            for statement, error in self.errors_by_statement(kind, OF_ENGINE).items():
+                self.assertRegex(error, OF_ENGINE[statement], f"{kind}: {statement}")
+
+    def test_what_the_library_alone_calls_is_private(self):
+        for kind in ["stm::transaction", "stm::direct_transaction"]:
+            for statement, error in self.errors_by_statement(kind, OF_LIBRARY).items():
+                self.assertRegex(error, OF_LIBRARY[statement], f"{kind}: {statement}")
 
 
 if __name__ == "__main__":
