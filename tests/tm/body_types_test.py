@@ -18,6 +18,7 @@ auto run() {
 }
 """
 
+KINDS = ["stm::transaction", "stm::direct_transaction"]
 # Each statement is a function of its own, on a line of its own.
 STATEMENTS = """
 #include <txsync/tm.hpp>
@@ -56,22 +57,23 @@ class Bodies(unittest.TestCase):
     def errors(self, body):
         return self.errors_of(PROGRAM % body)
 
-    def errors_by_statement(self, kind, statements):
-        """What the compiler says of each statement with `it` of that kind."""
-        functions = [f"void f{number}([[maybe_unused]] {kind}& it) {{ {one}; }}\n" for number, one in enumerate(statements)]
+    def errors_of_each(self, kinds, statements):
+        """What the compiler says of each statement, with `it` of each of these kinds."""
+        cases = [(kind, one) for kind in kinds for one in statements]
+        functions = [f"void f{number}([[maybe_unused]] {kind}& it) {{ {one}; }}\n" for number, (kind, one) in enumerate(cases)]
         first = STATEMENTS.count("\n") + 1
-        said = {one: "" for one in statements}
+        said = dict.fromkeys(cases, "")
         for error in self.errors_of(STATEMENTS + "".join(functions)):
             found = re.match(r"<stdin>:(\d+):", error)
             self.assertIsNotNone(found, error)
-            said[list(statements)[int(found.group(1)) - first]] += error
+            said[cases[int(found.group(1)) - first]] += error
         return said
 
     def test_a_generic_body_is_taken(self):
         self.assertEqual(self.errors("[](auto& tx) { return tx.read(number); }"), [])
 
     def test_a_body_for_one_kind_of_transaction_gets_one_line(self):
-        for kind in ["stm::transaction", "stm::direct_transaction", "int"]:
+        for kind in [*KINDS, "int"]:
             said = self.errors("[](%s&) { return 1; }" % kind)
             self.assertEqual(len(said), 1, said)
             self.assertIn("the body has to take its transaction as `auto& tx`", said[0])
@@ -81,16 +83,14 @@ class Bodies(unittest.TestCase):
         self.assertIn("the body has to return a value, or nothing", said[0])
 
     def test_an_engine_is_not_reached_through_a_transaction(self):
-        engine = self.errors_by_statement("stm::detail::transaction_engine", OF_ENGINE)
-        self.assertEqual(set(engine.values()), {""}, engine)
-        for kind in ["stm::transaction", "stm::direct_transaction"]:
-            for statement, error in self.errors_by_statement(kind, OF_ENGINE).items():
-                self.assertRegex(error, OF_ENGINE[statement], f"{kind}: {statement}")
+        allowed = self.errors_of_each(["stm::detail::transaction_engine"], OF_ENGINE)
+        self.assertEqual(set(allowed.values()), {""}, allowed)
+        for (kind, statement), error in self.errors_of_each(KINDS, OF_ENGINE).items():
+            self.assertRegex(error, OF_ENGINE[statement], f"{kind}: {statement}")
 
     def test_what_the_library_alone_calls_is_private(self):
-        for kind in ["stm::transaction", "stm::direct_transaction"]:
-            for statement, error in self.errors_by_statement(kind, OF_LIBRARY).items():
-                self.assertRegex(error, OF_LIBRARY[statement], f"{kind}: {statement}")
+        for (kind, statement), error in self.errors_of_each(KINDS, OF_LIBRARY).items():
+            self.assertRegex(error, OF_LIBRARY[statement], f"{kind}: {statement}")
 
 
 if __name__ == "__main__":
