@@ -138,7 +138,7 @@ void run_body_and_commit(runner& me) {
     if (me.mode == run_mode::irrevocable) {
       me.body->directly(me.data, me.directly);
     } else {
-      me.body->in_software(me.data, me);
+      me.body->in_software(me.data, me.seen_by_bodies());
     }
   } catch (...) {
     give_up(me);
@@ -200,7 +200,7 @@ template <beside what>
   me.logs_reads = (learnt & block::writes) != 0;
   me.set_bound((learnt & block::starts_late) == 0 ? shared.clock.load() : move_clock(me));
   try {
-    me.body->in_software(me.data, me);
+    me.body->in_software(me.data, me.seen_by_bodies());
   } catch (...) {
     give_up(me);
     throw;
@@ -218,7 +218,7 @@ void run_by_bias(runner& me) {
   me.how = &biased;
   me.set_bound(engine::every_version);
   try {
-    me.body->in_software(me.data, me);
+    me.body->in_software(me.data, me.seen_by_bodies());
   } catch (...) {
     give_up(me);
     throw;
@@ -319,7 +319,7 @@ void get_ready(runner& me, const algorithm& how) {
   if (me.mode == run_mode::hardware || me.mode == run_mode::irrevocable) {
     body.directly(data, me.directly);
   } else {
-    body.in_software(data, me);
+    body.in_software(data, me.seen_by_bodies());
   }
 }
 
@@ -479,7 +479,7 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
   if (!TXSYNC_LAND(here)) {
     me.alternative = &here;
     try {
-      first(data, me);
+      first(data, me.seen_by_bodies());
     } catch (...) {
       me.alternative = outer;
       throw;

@@ -39,7 +39,7 @@ struct seen_value {
 inline constexpr std::uint64_t no_timestamp = ~std::uint64_t{0};
 
 /// Never destroyed: when its thread ends, another thread gets it.
-class alignas(machine::pad_bytes) runner : public transaction {
+class alignas(machine::pad_bytes) runner : public transaction_engine {
  public:
   /// The calling thread's runner. Throws std::bad_alloc.
   static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }

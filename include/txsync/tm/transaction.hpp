@@ -26,6 +26,9 @@ class direct_transaction;
 
 namespace detail {
 
+class runner;
+class transaction_engine;
+
 /// An alternative of or_else(), and the body of a block, without their types.
 using erased_code = void (*)(void* data, transaction& tx);
 
@@ -181,15 +184,14 @@ T* make_array(Transaction& tx, std::size_t count) {
   return tx.template make_array<T>(count);
 }
 
-/// A software transaction. It can be undone, so it offers everything. The engine is its base, so that accesses find
-/// what they need at `this`; the engine is not for users.
-class transaction : public detail::transaction_base<transaction>, public detail::engine {
+/// A software transaction. It can be undone, so it offers everything.
+class transaction : public detail::transaction_base<transaction> {
  public:
   /// Undoes the block, and runs it anew when something that it has read has changed; it sleeps until then (no polling).
   /// Within or_else() the next alternative runs first. A block that has read nothing but what it has written could never
   /// go on: a message ends the program. Cost for others: a block that writes something else executes a load for each
   /// stripe that it writes, while anyone sleeps.
-  [[noreturn]] void retry() { detail::retry(*this, machine::no_deadline); }
+  [[noreturn]] void retry() { detail::retry(state(), machine::no_deadline); }
   /// The same, but the sleep ends at the deadline at the latest. Then the block runs anew, and this call returns.
   ///
   ///     if (tx.read(full) == 0) {
@@ -197,7 +199,7 @@ class transaction : public detail::transaction_base<transaction>, public detail:
   ///       return false;  // nothing came in time
   ///     }
   void retry_until(std::chrono::steady_clock::time_point deadline) {
-    detail::retry_until(*this, txsync::detail::deadline_at(deadline));
+    detail::retry_until(state(), txsync::detail::deadline_at(deadline));
   }
 
   /// Runs first(tx). If that ends in retry(), it is undone, and second(tx) runs in its place. If that ends in retry(),
@@ -205,7 +207,7 @@ class transaction : public detail::transaction_base<transaction>, public detail:
   template <class First, class Second>
   void or_else(First&& first, Second&& second) {
     if (!detail::run_alternative(
-            *this, [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
+            state(), [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
             const_cast<void*>(static_cast<const void*>(std::addressof(first))))) {  // it may be const
       second(*this);
     }
@@ -214,14 +216,38 @@ class transaction : public detail::transaction_base<transaction>, public detail:
   /// From here on the block is not restarted any more, so it may do I/O. If it could still be restarted, everything is
   /// undone and the body runs anew from its start, serially: other blocks wait until it has ended. If an exception then
   /// leaves the body, the effects of the body stay.
-  void irrevocable() { detail::restart_irrevocable(*this); }
+  void irrevocable() { detail::restart_irrevocable(state()); }
 
-  // For the library.
-  detail::engine& state() noexcept { return *this; }
-  transaction() noexcept = default;
   transaction(const transaction&) = delete;
   transaction& operator=(const transaction&) = delete;
+
+ private:
+  friend class detail::transaction_base<transaction>;
+  friend class detail::transaction_engine;
+  transaction() noexcept = default;
+  ~transaction() = default;
+  detail::engine& state() noexcept;
+  [[gnu::always_inline]] std::uint64_t read_word(const word& cell) { return state().read_word(cell); }
+  [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) { state().write_word(cell, value); }
 };
+
+namespace detail {
+
+/// An engine, and the transaction that bodies see of it. Each transaction is part of one. The transaction is empty and
+/// has the engine's address, so that accesses find what they need at `this`. It is a private base, so that users cannot
+/// go from it to the engine.
+class transaction_engine : public engine, private transaction {
+ public:
+  transaction& seen_by_bodies() noexcept { return *this; }
+
+ private:
+  friend transaction;
+};
+static_assert(sizeof(transaction_engine) == sizeof(engine));
+
+}  // namespace detail
+
+inline detail::engine& transaction::state() noexcept { return static_cast<detail::transaction_engine&>(*this); }
 
 /// A transaction whose accesses are plain loads and stores: in a hardware attempt, or serial and irrevocable.
 /// docs/tm/misbehaviour.md says what happens if one is kept and used after its block's end. With NDEBUG, reads and
@@ -243,6 +269,16 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
     if (engine_.mode != detail::run_mode::irrevocable) detail::restart_irrevocable(engine_);
   }
 
+  direct_transaction(const direct_transaction&) = delete;
+  direct_transaction& operator=(const direct_transaction&) = delete;
+
+ private:
+  friend class detail::transaction_base<direct_transaction>;
+  friend class detail::runner;
+  explicit direct_transaction(detail::engine& state) noexcept : engine_(state) {}
+  ~direct_transaction() = default;
+  detail::engine& state() noexcept { return engine_; }
+
   std::uint64_t read_word(const word& cell) {
     if (is_kept_from_another()) return engine_.read_word(cell);
     if ((engine_.duties & detail::checks_reads) != 0) [[unlikely]]
@@ -255,12 +291,6 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
       engine_.note_direct_write(cell);
     machine::store_in_attempt(cell, value);
   }
-  detail::engine& state() noexcept { return engine_; }
-  explicit direct_transaction(detail::engine& state) noexcept : engine_(state) {}
-  direct_transaction(const direct_transaction&) = delete;
-  direct_transaction& operator=(const direct_transaction&) = delete;
-
- private:
   /// Whether an earlier block's body has kept it: its thread then runs no block, or one in software. Checked only if
   /// assert() is, because a check of each access would cost as much as the access.
   bool is_kept_from_another() const noexcept {

@@ -14,6 +14,11 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
+namespace detail {
+template <class Self>
+class transaction_base;
+}
+
 /// What transactions read and write: all of the library's algorithms work on words of 8 bytes.
 using word = std::atomic<std::uint64_t>;
 
@@ -56,7 +61,10 @@ class var {
     for (unsigned i = 0; i < words; ++i) words_[i].value.store(copy[i], std::memory_order_relaxed);
   }
 
-  // For transactions.
+ private:
+  template <class Self>
+  friend class detail::transaction_base;
+
   word& at(unsigned index) noexcept { return words_[index].value; }
   const word& at(unsigned index) const noexcept { return words_[index].value; }
   static T from_words(const std::uint64_t (&copy)[words]) noexcept {
@@ -88,8 +96,6 @@ class var {
       std::memcpy(copy, static_cast<const void*>(&value), bytes);
     }
   }
-
- private:
   /// Whether T is a number in one word: __int128 is an integral type, too, under -std=gnu++20.
   static constexpr bool is_number = words == 1 && (std::is_integral_v<T> || std::is_enum_v<T>);
   struct cell {

@@ -31,32 +31,17 @@ void begin_attempt(engine& me) noexcept {
 
 constexpr hardware_half attempts = {.prepare = prepare_attempt, .begin = begin_attempt, .end = [](engine&) noexcept {}};
 
-constexpr algorithm made = {
-    .name = "hydctl",
-    .summary = "attempts of the hardware, plain while no software transaction runs; otherwise as dctl",
-    .begin = begin,
-    .read = dctl_parts::read,
-    .write = dctl_parts::write,
-    .commit = commit_dctl,
-    .roll_back = dctl_parts::roll_back,
-    .roll_back_to = undo_to,
-    .is_valid = orecs_are_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_undone_words,
-    .in_hardware = &attempts,
-    .beside_hardware = true,
-};
-
-constexpr algorithm make_automatic() {
-  algorithm chooses = made;
-  chooses.name = "auto";
-  chooses.summary = "each block in hardware, by hydctl, where that pays; otherwise by dctl";
-  return chooses;
+constexpr algorithm make(const char* name, const char* summary) noexcept {
+  algorithm made = as_hybrid(dctl_parts::all, name, summary, attempts);
+  made.begin = begin;
+  return made;
 }
 
 }  // namespace
 
-constinit const algorithm hydctl = made;
-constinit const algorithm automatic = make_automatic();
+constinit const algorithm hydctl =
+    make("hydctl", "attempts of the hardware, plain while no software transaction runs; otherwise as dctl");
+constinit const algorithm automatic =
+    make("auto", "each block in hardware, by hydctl, where that pays; otherwise by dctl");
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -50,23 +50,17 @@ void end_attempt(engine& me) noexcept {
 
 constexpr hardware_half attempts = {.prepare = prepare_attempt, .begin = begin_attempt, .end = end_attempt};
 
+constexpr algorithm make() noexcept {
+  algorithm made = as_papers_hybrid(norec_parts::all, "hynorec",
+                                    "attempts of the hardware that move norec's clock; otherwise as norec", attempts);
+  made.begin = begin;
+  made.commit = commit;
+  made.roll_back = roll_back;
+  return made;
+}
+
 }  // namespace
 
-constinit const algorithm hynorec = {
-    .name = "hynorec",
-    .summary = "attempts of the hardware that move norec's clock; otherwise as norec",
-    .begin = begin,
-    .read = norec_parts::read,
-    .write = norec_parts::write,
-    .commit = commit,
-    .roll_back = roll_back,
-    .roll_back_to = unbuffer_to,
-    .is_valid = norec_parts::is_valid,
-    .add_reads = norec_parts::add_reads,
-    .add_writes = add_buffered_words,
-    .in_hardware = &attempts,
-    .beside_hardware = true,
-    .hardware_tries = papers_tries,
-};
+constinit const algorithm hynorec = make();
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

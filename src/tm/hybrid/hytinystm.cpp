@@ -24,21 +24,8 @@ constexpr hardware_half attempts = {
 
 }  // namespace
 
-constinit const algorithm hytinystm = {
-    .name = "hytinystm",
-    .summary = "attempts of the hardware that look at all records; otherwise as tinystm_wb",
-    .begin = tinystm_parts::begin_buffered,
-    .read = tinystm_parts::read_buffered,
-    .write = tinystm_parts::write_buffered,
-    .commit = tinystm_parts::commit_buffered,
-    .roll_back = tinystm_parts::roll_back_buffered,
-    .roll_back_to = unbuffer_to,
-    .is_valid = orecs_are_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_buffered_words,
-    .in_hardware = &attempts,
-    .beside_hardware = true,
-    .hardware_tries = papers_tries,
-};
+constinit const algorithm hytinystm =
+    as_papers_hybrid(tinystm_parts::buffered, "hytinystm",
+                     "attempts of the hardware that look at all records; otherwise as tinystm_wb", attempts);
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -39,23 +39,16 @@ void begin_attempt(engine& me) noexcept {
 
 constexpr hardware_half attempts = {.prepare = prepare_attempt, .begin = begin_attempt, .end = [](engine&) noexcept {}};
 
+constexpr algorithm make() noexcept {
+  algorithm made = as_papers_hybrid(tl2_parts::all, "hytl2",
+                                    "attempts of the hardware that write versions; otherwise as tl2", attempts);
+  made.commit = commit;
+  made.roll_back = roll_back;
+  return made;
+}
+
 }  // namespace
 
-constinit const algorithm hytl2 = {
-    .name = "hytl2",
-    .summary = "attempts of the hardware that write versions; otherwise as tl2",
-    .begin = tl2_parts::begin,
-    .read = tl2_parts::read,
-    .write = tl2_parts::write,
-    .commit = commit,
-    .roll_back = roll_back,
-    .roll_back_to = tl2_parts::roll_back_to,
-    .is_valid = tl2_parts::is_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_buffered_words,
-    .in_hardware = &attempts,
-    .beside_hardware = true,
-    .hardware_tries = papers_tries,
-};
+constinit const algorithm hytl2 = make();
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

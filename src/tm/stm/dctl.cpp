@@ -98,18 +98,6 @@ void roll_back(engine& me) noexcept {
 
 }  // namespace dctl_parts
 
-constinit const algorithm dctl = {
-    .name = "dctl",
-    .summary = "words owned from the first write on, written in place; a clock that commits only read",
-    .begin = begin_dctl,
-    .read = dctl_parts::read,
-    .write = dctl_parts::write,
-    .commit = commit_dctl,
-    .roll_back = dctl_parts::roll_back,
-    .roll_back_to = undo_to,
-    .is_valid = orecs_are_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_undone_words,
-};
+constinit const algorithm dctl = dctl_parts::all;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

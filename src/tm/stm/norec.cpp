@@ -108,18 +108,6 @@ void add_reads(engine& me, stripe_set& into) noexcept {
 
 }  // namespace norec_parts
 
-constinit const algorithm norec = {
-    .name = "norec",
-    .summary = "one sequence lock, writes buffered, reads checked by their values",
-    .begin = norec_parts::begin,
-    .read = norec_parts::read,
-    .write = norec_parts::write,
-    .commit = norec_parts::commit,
-    .roll_back = norec_parts::roll_back,
-    .roll_back_to = unbuffer_to,
-    .is_valid = norec_parts::is_valid,
-    .add_reads = norec_parts::add_reads,
-    .add_writes = add_buffered_words,
-};
+constinit const algorithm norec = norec_parts::all;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

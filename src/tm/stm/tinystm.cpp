@@ -108,19 +108,7 @@ void roll_back_in_place(engine& me) noexcept {
 
 }  // namespace
 
-constinit const algorithm tinystm_wb = {
-    .name = "tinystm_wb",
-    .summary = "words owned from the first write on, writes buffered; snapshots that move",
-    .begin = tinystm_parts::begin_buffered,
-    .read = tinystm_parts::read_buffered,
-    .write = tinystm_parts::write_buffered,
-    .commit = tinystm_parts::commit_buffered,
-    .roll_back = tinystm_parts::roll_back_buffered,
-    .roll_back_to = unbuffer_to,  // the orecs stay owned
-    .is_valid = orecs_are_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_buffered_words,
-};
+constinit const algorithm tinystm_wb = tinystm_parts::buffered;
 
 constinit const algorithm tinystm_wt = {
     .name = "tinystm_wt",

@@ -110,18 +110,6 @@ void roll_back_to(engine& me, const log_mark& mark) noexcept {
 
 }  // namespace tl2_parts
 
-constinit const algorithm tl2 = {
-    .name = "tl2",
-    .summary = "writes buffered, words owned at the commit; a clock that commits move",
-    .begin = tl2_parts::begin,
-    .read = tl2_parts::read,
-    .write = tl2_parts::write,
-    .commit = tl2_parts::commit,
-    .roll_back = tl2_parts::roll_back,
-    .roll_back_to = tl2_parts::roll_back_to,
-    .is_valid = tl2_parts::is_valid,
-    .add_reads = add_read_orecs,
-    .add_writes = add_buffered_words,
-};
+constinit const algorithm tl2 = tl2_parts::all;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail
