@@ -126,7 +126,7 @@ void print_transactions(std::FILE* out, std::size_t width, const std::string& le
   base::print(
       out,
       "\natomic blocks in software\n{:{}}{:>12} {:>11} {:>12} {:>12}  site; aborts by cause, of the transactions\n",
-      lead_heading, width, "transactions", "committed %", "ran alone", "slept");
+      lead_heading, width, "transactions", "committed %", "serially", "slept");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
     const observe::transaction_record one = counted(rows[i]);
     base::print(out, "{}{:12} {:>11.1f} {:12} {:12}  {}; {}\n", base::padded(rows[i].lead, width), begun(one),
@@ -181,6 +181,7 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
               "acquisitions", "%", "time, s", "waiting %", "p50", "p99", "max", "p50", "p99");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
   print_more(out, rows.size(), most);
+  observe::print_block_paths(out, lead_heading, width, all, most);
   print_speculation(out, width, lead_heading, all, most);
   print_transactions(out, width, lead_heading, all, most);
   print_warm_ups(out, width, lead_heading, all, most);

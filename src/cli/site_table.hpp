@@ -7,18 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "observe/document/document.hpp"
+#include "observe/document/block_paths.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
 
-struct site_row {
-  std::string lead;  ///< the verb's own columns before the site's; rows of one lead share their waiting
-  const observe::site_record* site = nullptr;
-};
+using observe::site_row;
 
 /// At most `most` rows in the given order, with units in the heading, and the number of further rows. "-": nothing was
-/// sampled. Sites with attempts (hardware transactions), with software transactions and with condition waits follow in
-/// tables of their own, if there are any.
+/// sampled. If there are any, tables of their own follow for atomic blocks by path, attempts (hardware transactions),
+/// software transactions, warm-ups and condition waits.
 void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
                       std::size_t most);
 

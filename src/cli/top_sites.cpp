@@ -2,6 +2,7 @@
 // txsync top for a program under txsync run: what its sites count in an interval.
 #include "base/print.hpp"
 #include "cli/top.hpp"
+#include "observe/document/block_paths.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::cli {
@@ -17,6 +18,7 @@ void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& a
   std::fputs("   waits/s  waiters  waiting now acquisitions/s   held %  site\n", out);
   for (std::size_t i = 0; i < all.size() && i < most; ++i) {
     const attach::site_interval& one = all[i];
+    if (one.site.is_block()) continue;
     if (!one.site.counts_waits()) {
       base::print(out, "{:>10} {:>8} {:>12} {:>14.0f} {:>8}  {}\n", "-", "-", "-",
                   per_second(one.site.acquisitions, one), "-", observe::printable(one.site.name));
@@ -27,6 +29,7 @@ void print_intervals(std::FILE* out, const std::vector<attach::site_interval>& a
                 per_second(one.site.hold_ns, one) / 1e7, observe::printable(one.site.name));
   }
   if (all.size() > most) base::print(out, "... and {} more\n", all.size() - most);
+  observe::print_block_paths(out, "", 0, observe::rows_of(all, &attach::site_interval::site), most);
   if (all.empty()) std::fputs("no lock was taken or waited for\n", out);
 }
 

@@ -4,6 +4,7 @@
 #include <txsync/observe/attempts.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <txsync/observe/counters.hpp>
 
 #include "commit_counts.hpp"
@@ -102,6 +103,26 @@ void add(transaction_totals& total, const transaction_counters& counters) noexce
   total.alone += counters.alone.read();
   total.waits += counters.waits.read();
   for (std::size_t i = 0; i < abort_cause_count; ++i) total.aborts[i] += counters.aborts[i].read();
+}
+
+path_note note_in(const path_counters& counters) noexcept {
+  path_note made;
+  made.noted = counters.noted.read();
+  for (std::size_t i = 0; i < std::size(made.algorithm); ++i) made.algorithm[i] = counters.algorithm[i].read();
+  made.in_hardware = counters.in_hardware.read();
+  made.reason = counters.reason.read();
+  made.hardware_cycles = counters.hardware_cycles.read();
+  made.software_cycles = counters.software_cycles.read();
+  return made;
+}
+
+void put(path_counters& counters, const path_note& note) noexcept {
+  counters.noted.set(note.noted);
+  for (std::size_t i = 0; i < std::size(note.algorithm); ++i) counters.algorithm[i].set(note.algorithm[i]);
+  counters.in_hardware.set(note.in_hardware);
+  counters.reason.set(note.reason);
+  counters.hardware_cycles.set(note.hardware_cycles);
+  counters.software_cycles.set(note.software_cycles);
 }
 
 namespace {

@@ -368,6 +368,7 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.hold.merge(counters.hold);
   add(total.attempts, counters.attempts);
   add(total.transactions, counters.transactions);
+  add(total.path, note_in(counters.path));
   add(total.warm_ups, counters.warm_ups);
 }
 

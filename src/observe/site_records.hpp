@@ -40,6 +40,13 @@ constexpr void each_site_number(Totals& one, Each each) {
   each("software.commits", one.transactions.commits);
   each("software.alone", one.transactions.alone);
   each("software.waits", one.transactions.waits);
+  each("path.noted", one.path.noted);
+  each("path.algorithm", one.path.algorithm[0]);
+  each("path.algorithm.rest", one.path.algorithm[1]);
+  each("path.in_hardware", one.path.in_hardware);
+  each("path.reason", one.path.reason);
+  each("path.hardware_cycles", one.path.hardware_cycles);
+  each("path.software_cycles", one.path.software_cycles);
 }
 
 /// Calls each(GROUP, ABORTS), where ABORTS is an array by cause.

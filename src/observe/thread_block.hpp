@@ -25,6 +25,7 @@ class tally {
     value_.store(sum, std::memory_order_relaxed);
     return sum;
   }
+  void set(std::uint64_t amount) noexcept { value_.store(amount, std::memory_order_relaxed); }
   void raise_to(std::uint64_t amount) noexcept {
     if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
   }
@@ -50,6 +51,11 @@ struct transaction_counters {
   tally aborts[abort_cause_count];
 };
 
+/// What the thread last noted of the path that an atomic block takes (path_note).
+struct path_counters {
+  tally noted, algorithm[2], in_hardware, reason, hardware_cycles, software_cycles;
+};
+
 /// What the waiters of a site's warming locks ran while they waited.
 struct warm_counters {
   tally runs, ns;
@@ -59,6 +65,7 @@ struct warm_counters {
 struct speculation_counters {
   attempt_counters attempts;
   transaction_counters transactions;
+  path_counters path;
   warm_counters warm_ups;
 };
 
@@ -113,7 +120,7 @@ inline constexpr std::uint64_t layout_of_blocks = [] {
   std::uint64_t all = 2;
   for (const std::size_t part :
        {head_bytes, offsetof(thread_block, parts), sizeof(site_counters), sizeof(attempt_counters),
-        sizeof(transaction_counters), sizeof(warm_counters), sizeof(histogram), buckets::count,
+        sizeof(transaction_counters), sizeof(path_counters), sizeof(warm_counters), sizeof(histogram), buckets::count,
         std::size_t{abort_cause_count}, std::size_t{site::site_limit}})
     all = all * 0x9E37'79B9'7F4A'7C15u + part;
   return all;
@@ -139,6 +146,9 @@ void add(attempt_totals& total, const attempt_counters& counters) noexcept;
 std::uint64_t elided_sections(const attempt_counters& counters) noexcept;
 void add(transaction_totals& total, const transaction_counters& counters) noexcept;
 void add(warm_totals& total, const warm_counters& counters) noexcept;
+path_note note_in(const path_counters& counters) noexcept;
+/// By the counters' thread.
+void put(path_counters& counters, const path_note& note) noexcept;
 
 /// Converts a difference of machine::cycles() to nanoseconds.
 std::uint64_t to_ns(std::uint64_t cycles) noexcept;

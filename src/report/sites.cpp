@@ -43,14 +43,18 @@ std::string first_cells(const counted& counted_site, bool with_where) {
          (with_where ? cell(counted_site.where) : "");
 }
 
-/// A table of the sites that have the member. `cells` gives the columns after the first ones. Empty if no site has it.
+/// A table of the first sites that have the member. `cells` gives the columns after the first ones, from the member and
+/// its site. Empty if no site has it.
 template <class Cells>
 std::string table_of(const std::vector<counted>& list, const char* member, bool with_where, const std::string& heads,
                      Cells cells) {
   std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), max_rows); ++i) {
-    const json& counts = part_of(*list[i].site, member);
-    if (!counts.empty()) rows += "<tr>" + first_cells(list[i], with_where) + cells(counts) + "</tr>\n";
+  std::size_t shown = 0;
+  for (const counted& one : list) {
+    const json& counts = part_of(*one.site, member);
+    if (counts.empty()) continue;
+    if (++shown > max_rows) break;
+    rows += "<tr>" + first_cells(one, with_where) + cells(counts, *one.site) + "</tr>\n";
   }
   return rows.empty() ? rows : table(first_heads(with_where) + heads, rows);
 }
@@ -142,7 +146,7 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
       table_of(list, "speculation", with_where,
                "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
                "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>",
-               [](const json& counts) {
+               [](const json& counts, const json&) {
                  const double attempts = number_of(counts, "attempts");
                  return number_cell(grouped(attempts)) +
                         number_cell(attempts == 0 ? "–" : percent(number_of(counts, "commits") / attempts)) +
@@ -162,8 +166,8 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
 std::string transactions_table(const std::vector<counted>& list, bool with_where) {
   const std::string rows_html = table_of(
       list, "transactions", with_where,
-      "<th class=\"n\">committed</th><th class=\"n\">ran alone</th><th class=\"n\">slept</th><th>aborts</th>",
-      [](const json& counts) {
+      "<th class=\"n\">committed</th><th class=\"n\">serially</th><th class=\"n\">slept</th><th>aborts</th>",
+      [](const json& counts, const json&) {
         std::string causes;
         for (const auto& [cause, count] : part_of(counts, "aborts").items()) {
           causes += (causes.empty() ? "" : ", ") + cause + " " + grouped(count.get<double>());
@@ -177,12 +181,30 @@ std::string transactions_table(const std::vector<counted>& list, bool with_where
          "transactions.</p>\n";
 }
 
+std::string paths_table(const std::vector<counted>& list, bool with_where) {
+  const std::string rows_html =
+      table_of(list, "path", with_where,
+               "<th class=\"n\">in hardware</th><th class=\"n\">in software</th><th class=\"n\">serially</th>"
+               "<th>algorithm</th><th>prefers</th><th>why</th>",
+               [](const json& path, const json& site) {
+                 const json& in_software = part_of(site, "transactions");
+                 return number_cell(grouped(number_of(part_of(site, "speculation"), "commits"))) +
+                        number_cell(grouped(number_of(in_software, "commits"))) +
+                        number_cell(grouped(number_of(in_software, "alone"))) + cell(text_of(path, "algorithm")) +
+                        cell(text_of(path, "prefers")) + cell(text_of(path, "why"));
+               });
+  if (rows_html.empty()) return {};
+  return "<h3>Atomic blocks by path</h3>\n" + rows_html +
+         "<p class=\"note\">Blocks that committed, exact. Serially: of those in software, with no other block beside. "
+         "Cycles are the mean of recent blocks on that path, from the beginning to the commit.</p>\n";
+}
+
 std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
   const std::string rows_html =
       table_of(list, "warm_ups", with_where,
                "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th><th class=\"n\">time</th>"
                "<th>ends of attempts</th>",
-               [](const json& one) {
+               [](const json& one, const json&) {
                  return number_cell(grouped(number_of(one, "runs"))) +
                         number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) +
                         cell(number_of(one, "attempts") == 0 ? "–" : causes_of_aborts(one));
@@ -253,8 +275,8 @@ std::string sites_section(const json& document) {
   for (const counted& one : locks) all_waiting += waiting_of(*one.site);
   const bool with_where = !list.front().where.empty();
   return "<section>" + heading("Lock sites") + locks_table(locks, all_waiting, with_where) +
-         speculation_table(list, with_where) + transactions_table(list, with_where) + warm_ups_table(list, with_where) +
-         chart_of(locks, all_waiting) + "</section>\n";
+         paths_table(list, with_where) + speculation_table(list, with_where) + transactions_table(list, with_where) +
+         warm_ups_table(list, with_where) + chart_of(locks, all_waiting) + "</section>\n";
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::report

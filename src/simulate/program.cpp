@@ -10,6 +10,7 @@
 #include "base/stop_on_signal.hpp"
 #include "base/words.hpp"
 #include "launch/executable.hpp"
+#include "observe/document/block_paths.hpp"
 #include "policy/simulated.hpp"
 #include "simulate/simulate.hpp"
 #include "symbols/code_place.hpp"
@@ -113,6 +114,7 @@ void print(const program_request& request, const observe::point& point, const si
     measure::bench_result result;
     result.points = {point};
     print_attempts(stderr, result);
+    observe::print_block_paths(stderr, "", 0, observe::rows_of(point.sites, std::identity{}), point.sites.size());
     print_abort_places(stderr, result);
   }
   base::print(stderr, "repeat it by: {}\n", point.key);

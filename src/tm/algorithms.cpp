@@ -32,6 +32,9 @@ const algorithm* find(std::string_view name) noexcept {
 const algorithm& as_it_runs(const algorithm& chosen) noexcept {
   return &chosen == &automatic && !machine::attempts_work() ? dctl : chosen;
 }
+bool is_in_place_of_auto(const algorithm& now) noexcept {
+  return &now == &dctl && shared.is_automatic.load(std::memory_order_relaxed);  // relaxed: as in use_algorithm()
+}
 
 void complain_of_name(std::string_view name) noexcept {
   machine::detail::unknown_setting said("TXSYNC_TM", "algorithm", name);
@@ -113,6 +116,7 @@ bool use_algorithm(std::string_view name) noexcept {
   detail::runner& me = detail::runner::mine();
   if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
   me.ready_for = nullptr;  // so that the next block begins as the algorithm wants it
+  me.ran_by = nullptr;     // auto may have been dctl, too
   detail::enter_serial(me);
   detail::shared.in_use.store(&detail::as_it_runs(*chosen), std::memory_order_release);
   // relaxed: algorithm_in_use() reads it, and guards nothing by it
@@ -125,18 +129,23 @@ bool use_algorithm(std::string_view name) noexcept {
 
 const char* algorithm_in_use() noexcept {
   const detail::algorithm& now = detail::algorithm_now();
-  // relaxed: as in use_algorithm()
-  const bool is_automatic = &now == &detail::dctl && detail::shared.is_automatic.load(std::memory_order_relaxed);
-  return is_automatic ? detail::automatic.name : now.name;
+  return detail::is_in_place_of_auto(now) ? detail::automatic.name : now.name;
 }
 
 block_path path_of(block& where) noexcept {
+  using observe::path_reason;
+  const detail::algorithm& now = detail::algorithm_now();
+  if (now.in_hardware == nullptr && !detail::is_in_place_of_auto(now)) return {};
+  if (!machine::attempts_work()) return {.why = path_reason::no_hardware};
+  if (where.policy().hardware_attempts == 0 || where.policy().irrevocable) return {.why = path_reason::by_block_policy};
+  if (&now != &detail::automatic) return {.in_hardware = true};
   const detail::path_costs& costs = where.costs();
-  block_path path;
-  path.in_hardware = &detail::algorithm_now() == &detail::automatic && !costs.prefers_software();
-  path.hardware_cycles = static_cast<double>(costs.hardware().cycles());
-  path.software_cycles = static_cast<double>(costs.software.cycles());
-  return path;
+  const std::uint64_t hardware = costs.told_cycles(false);
+  const std::uint64_t software = costs.told_cycles(true);
+  return {.in_hardware = !costs.prefers_software(),
+          .hardware_cycles = static_cast<double>(hardware),
+          .software_cycles = static_cast<double>(software),
+          .why = hardware != 0 && software != 0 ? path_reason::by_cycles : path_reason::not_timed};
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm

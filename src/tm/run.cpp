@@ -356,8 +356,10 @@ void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_
   runner& me = runner::mine();
   if (me.mode != run_mode::idle) return run_within(me, where, body, data);
   me.ready_for = nullptr;
-  me.begin_block(where);
   const algorithm& how = algorithm_now();
+  if (me.ran_by != &how) [[unlikely]]
+    me.begin_with(how);
+  me.begin_block(where);
   if (how.in_hardware != nullptr) return run_on_a_path(me, where, how, body, data);
   me.body = &body;
   me.data = data;

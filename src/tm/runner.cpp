@@ -6,8 +6,10 @@
 #include <new>
 #include <txsync/machine/assert.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/tm/algorithm.hpp>
 
 #include "observe/blocks.hpp"
+#include "observe/name_words.hpp"
 #include "observe/reporting.hpp"
 #include "tm/algorithms.hpp"
 #include "tm/hybrid/announcements.hpp"
@@ -119,7 +121,28 @@ observe::speculation_counters* runner::counts_of(block& which) noexcept {
   if (of_thread == nullptr) return &uncounted_;
   observe::speculation_counters* const found =
       observe::counters_of(*of_thread, observe::detail::counted_id(which.get_site()));
-  return found != nullptr ? found : &uncounted_;
+  if (found == nullptr) return &uncounted_;
+  const observe::path_note last = observe::note_in(found->path);
+  if (last.algorithm[0] != ran_by_words[0] || last.algorithm[1] != ran_by_words[1]) note_path(*found, which);
+  return found;
+}
+
+void runner::note_path(observe::speculation_counters& at, block& which) const noexcept {
+  const block_path path = path_of(which);
+  observe::put(at.path, {.noted = machine::cycles(),
+                         .algorithm = {ran_by_words[0], ran_by_words[1]},
+                         .in_hardware = path.in_hardware ? 1u : 0u,
+                         .reason = static_cast<std::uint64_t>(path.why),
+                         .hardware_cycles = static_cast<std::uint64_t>(path.hardware_cycles),
+                         .software_cycles = static_cast<std::uint64_t>(path.software_cycles)});
+}
+void runner::note_path() noexcept { note_path(*counts, *where); }
+
+void runner::begin_with(const algorithm& used) noexcept {
+  ran_by = &used;
+  observe::put_name(algorithm_in_use(), ran_by_words);
+  where = nullptr;
+  other_block = nullptr;
 }
 
 /// Counters belong to a thread, which ends before its runner does. A thread gives back its counters before its runner,
@@ -130,6 +153,7 @@ void runner::forget_blocks() noexcept {
   counts = nullptr;
   other_block = nullptr;
   other_counts = nullptr;
+  ran_by = nullptr;
   // These counts decide which critical sections are timed. In explorations each schedule begins alike.
   std::construct_at(&uncounted_);
   timed = {};

@@ -75,6 +75,9 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
   observe::speculation_counters* counts = nullptr;
   block* other_block = nullptr;  ///< the block that the thread ran before
   observe::speculation_counters* other_counts = nullptr;
+  /// Under which the thread ran its last block that was not ready (run_otherwise()). Null: it has run none.
+  const algorithm* ran_by = nullptr;
+  std::uint64_t ran_by_words[2] = {};           ///< its name, for notes
   txsync::detail::timed_sections timed;         ///< of what runs in attempts
   machine::jump_target* alternative = nullptr;  ///< where the second body of or_else() begins
   std::uint32_t failures = 0;                   ///< aborted attempts of the transaction
@@ -134,6 +137,10 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
     }
     if (is_marked) forget_marks();
   }
+  /// Another algorithm is in use than for the thread's last block. Its next blocks note that at their sites.
+  void begin_with(const algorithm& used) noexcept;
+  /// For tools, at the site of the block that the thread has run: which path it takes, and why.
+  void note_path() noexcept;
   /// For an assertion: whether the last transaction has left nothing.
   bool is_clean() const noexcept {
     return reads.empty() && undo.empty() && owned.empty() && !has_extras && !is_marked && in_place == engine::mine;
@@ -166,6 +173,7 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
   static void note_orphans(const runner& left) noexcept;
   /// The calling thread's counters.
   observe::speculation_counters* counts_of(block& which) noexcept;
+  void note_path(observe::speculation_counters& at, block& which) const noexcept;
   void forget_blocks() noexcept;
   observe::speculation_counters uncounted_;  ///< written if a site is not counted; no snapshot has it
   runner* next_ = nullptr;                   ///< of all runners

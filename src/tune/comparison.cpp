@@ -43,6 +43,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.hold_ns += added.counted.hold_ns;
     observe::add(known->counted.speculation, added.counted.speculation);
     observe::add(known->counted.transactions, added.counted.transactions);
+    observe::add(known->counted.path, added.counted.path);
     observe::add(known->counted.warm_ups, added.counted.warm_ups);
     known->counted.condition_waits += added.counted.condition_waits;
     known->counted.condition_wait_ns += added.counted.condition_wait_ns;

@@ -197,6 +197,7 @@ TEST(site_table, says_what_became_of_attempts) {
   txsync::observe::site_record transfer;
   transfer.name = "transfer";
   transfer.transactions = {.commits = 90, .alone = 2, .waits = 3, .aborts = {{"validation", 4}, {"locked", 6}}};
+  transfer.path = {.algorithm = "auto", .reason = "no-hardware"};
   bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000, .aborts = {{"conflict", 1}, {"explicit", 3}}};
   txsync::observe::site_record plain;
   plain.name = "plain";
@@ -213,7 +214,9 @@ TEST(site_table, says_what_became_of_attempts) {
   EXPECT_EQ(text.find("plain", table), std::string::npos) << text;
   const std::size_t software = text.find("atomic blocks in software\n");
   ASSERT_NE(software, std::string::npos) << text;
-  EXPECT_EQ(text.find("transfer"), text.rfind("transfer")) << text;  // it is no lock
+  const std::size_t paths = text.find("atomic blocks by path ");
+  ASSERT_NE(paths, std::string::npos) << text;
+  EXPECT_GT(text.find("transfer"), paths) << text;  // it is no lock
   EXPECT_NE(text.find("         100        90.0            2            3  transfer; locked 6.0 %, validation 4.0 %\n",
                       software),
             std::string::npos)
@@ -221,6 +224,48 @@ TEST(site_table, says_what_became_of_attempts) {
   EXPECT_NE(text.find("          12            4       1.500  bank; explicit 75.0 %, conflict 25.0 %\n"),
             std::string::npos)
       << text;
+}
+
+TEST(site_table, shows_the_path_of_each_block_and_why) {
+  txsync::observe::site_record few;
+  few.name = "few";
+  few.transactions = {.commits = 90, .alone = 2, .waits = 0, .aborts = {}};
+  few.path = {.algorithm = "dctl", .reason = "algorithm"};
+  txsync::observe::site_record many;
+  many.name = "many";
+  many.speculation = {.attempts = 1200, .commits = 900, .aborts = {{"capacity", 100}, {"conflict", 200}}};
+  many.transactions = {.commits = 15, .alone = 0, .waits = 0, .aborts = {}};
+  many.path = {
+      .algorithm = "auto", .in_hardware = true, .reason = "cycles", .hardware_cycles = 310, .software_cycles = 450};
+  txsync::observe::site_record lock;
+  lock.name = "lock";
+  lock.acquisitions = 10;
+  const std::string text =
+      printed([&](std::FILE* file) { cli::print_site_table(file, "", {{"", &few}, {"", &many}, {"", &lock}}, 10); });
+  const std::string table =
+      "\natomic blocks by path (serially: of those in software, with no other block beside)\n"
+      " in hardware  in software   serially  algorithm        prefers   block; why\n"
+      "         900           15          0  auto             hardware  many; 310 cycles in hardware, 450 cycles in "
+      "software; 300 of 1200 attempts aborted, 200 by conflict\n"
+      "           0           90          2  dctl             software  few; the algorithm makes no attempts in "
+      "hardware\n\n";
+  EXPECT_NE(text.find(table), std::string::npos) << text;
+}
+
+TEST(site_table, says_what_has_not_been_timed) {
+  txsync::observe::site_record site;
+  site.name = "block";
+  site.transactions = {.commits = 1, .alone = 0, .waits = 0, .aborts = {}};
+  txsync::observe::path_record path = {.algorithm = "auto", .in_hardware = true, .reason = "not-timed"};
+  EXPECT_EQ(observe::why_of(path, site), "no path has been timed often enough");
+  path.hardware_cycles = 310;
+  EXPECT_EQ(observe::why_of(path, site), "310 cycles in hardware, not timed often enough in software");
+  path.software_cycles = 300;
+  EXPECT_EQ(observe::why_of(path, site), "310 cycles in hardware, 300 cycles in software: not enough for a change");
+  path = {.algorithm = "auto", .reason = "block-policy"};
+  EXPECT_EQ(observe::why_of(path, site), "the block's policy excludes the hardware");
+  path = {.algorithm = "hydctl", .in_hardware = true, .reason = "algorithm"};
+  EXPECT_EQ(observe::why_of(path, site), "the algorithm tries the hardware first");
 }
 
 TEST(site_table, has_no_number_where_nobody_counted) {

@@ -88,6 +88,9 @@ observe::point full_point() {
                                .lost_error_ns = 250.5,
                                .lost_samples = 3};
   made.sites[1].transactions = {.commits = 12, .alone = 1, .waits = 2, .aborts = {{"validation", 3}, {"locked", 1}}};
+  made.sites[0].path = {
+      .algorithm = "auto", .in_hardware = true, .reason = "cycles", .hardware_cycles = 310, .software_cycles = 450};
+  made.sites[1].path = {.algorithm = "auto", .reason = "no-hardware"};
   made.sites[1].warm_ups = {.runs = 5, .attempts = 2, .ns = 900, .aborts = {{"conflict", 1}, {"explicit", 1}}};
   made.sites[1].slowest = {.share = 0.25, .rank = 0, .threads = 2, .wait_ns = 800};
   made.end_hash = "9f86d081884c7d65";

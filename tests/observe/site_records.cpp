@@ -8,6 +8,9 @@
 #include <map>
 #include <string>
 
+#include <txsync/machine/attempt.hpp>
+#include <txsync/tm.hpp>
+
 #include "observe/document/recorded_sites.hpp"
 #include "sim/protocol.hpp"
 #include "site_totals.hpp"
@@ -44,6 +47,28 @@ TEST(SiteRecords, AreReadAsTheyWereWritten) {
   EXPECT_EQ(site_of(all, "records.first of two").wait_ns, totals_of(first).wait_ns);
   EXPECT_EQ(site_of(all, "records.first of two").max_wait_ns, totals_of(first).max_wait_ns);
   EXPECT_EQ(site_of(all, "records.other").contended, 1u);
+}
+
+TEST(SiteRecords, HaveThePathOfABlock) {
+  static constinit txsync::tm::block adding{"records.adding"};
+  txsync::tm::var<int> sum{0};
+  EXPECT_TRUE(txsync::tm::use_algorithm("htm_sgl_adaptive"));  // as long as a name can be
+  txsync::tm::atomically(adding, [&](auto& tx) { tx.write(sum, 1); });
+  records.clear();
+  observe::record_attempts(write);
+  const observe::site_record site = site_of(observe::recorded_sites(records), "records.adding");
+  ASSERT_TRUE(site.path.has_value());
+  const observe::path_record path = site.path.value_or(observe::path_record());
+  EXPECT_EQ(path.algorithm, "htm_sgl_adaptive");
+  EXPECT_EQ(path.in_hardware, txsync::machine::attempts_work());
+  EXPECT_EQ(path.reason, txsync::machine::attempts_work() ? "algorithm" : "no-hardware");
+  EXPECT_NE(path.noted, 0u);
+  // A place without a block has none.
+  static constinit txsync::site lock{"records.lock"};
+  observe::detail::spun(lock.id(), 1'000);
+  records.clear();
+  observe::record_attempts(write);
+  EXPECT_FALSE(site_of(observe::recorded_sites(records), "records.lock").path.has_value());
 }
 
 TEST(SiteRecords, EachMemberHasANameOfItsOwn) {

@@ -117,6 +117,16 @@ class Report(Pages):
         _, without = self.page(samples.SAMPLES["tune"]())
         self.assertNotIn("Critical sections and atomic blocks as hardware transactions", without)
 
+    def test_blocks_have_a_table_by_path(self):
+        page, text = self.page(samples.SAMPLES["run"]())
+        self.assertIn("Atomic blocks by path", page.texts["h3"])
+        self.assertRegex(text, r'<td class="w">orders\.submit</td><td class="n">90[^0-9<]*000</td><td class="n">2[^0-9<]*500</td><td class="n">3</td>'
+                               r"<td>auto</td><td>hardware</td><td>310 cycles in hardware, 450 cycles in software; 30000 of 120000 attempts aborted, "
+                               r"24000 by capacity</td>")
+        self.assertRegex(text, r"orders\.&lt;report&gt;</td>.*<td>software</td><td>hardware transactions do not commit here</td>")
+        _, without = self.page(samples.SAMPLES["tune"]())
+        self.assertNotIn("Atomic blocks by path", without)
+
     def test_the_verdict_is_the_first_heading(self):
         expected = {"bench": r"Failed: tatas, ticket\. On arraybench with 16 threads, \S+ had the best median of 17: [0-9.]+ \S+ sections/s\. "
                              r"txsync::mutex was 0\.\d+ \(from least to greatest .*\) times as good as the best of the others, .*",

@@ -53,6 +53,32 @@ struct transaction_totals {
   bool is_empty() const noexcept { return commits == 0 && waits == 0 && all_aborts() == 0; }
 };
 
+/// Why an atomic block first tries the path that it does.
+enum class path_reason : std::uint8_t {
+  by_algorithm,     ///< the algorithm decides it for all blocks
+  by_cycles,        ///< `auto`: that path takes fewer cycles
+  not_timed,        ///< `auto`: the other path has not been timed often enough
+  no_hardware,      ///< hardware transactions do not commit here, or are turned off
+  by_block_policy,  ///< the block makes no attempts in hardware, or is irrevocable
+};
+
+/// Which path an atomic block first tried when one of its threads last looked, and why. Of several blocks with one name,
+/// that of the last look at any of them.
+struct path_note {
+  std::uint64_t noted = 0;          ///< machine::cycles() of that look; 0: nothing is known
+  std::uint64_t algorithm[2] = {};  ///< its name, the first character in the lowest byte (src/observe/name_words.hpp)
+  std::uint64_t in_hardware = 0;    ///< 1: hardware first; 0: software from the start
+  std::uint64_t reason = 0;         ///< a path_reason
+  // `auto`: the mean machine::cycles() of a recent block on that path; 0: not timed. If a path was left because it took
+  // longer, the mean at that time.
+  std::uint64_t hardware_cycles = 0;
+  std::uint64_t software_cycles = 0;
+};
+/// The newer one of both.
+inline void add(path_note& sum, const path_note& part) noexcept {
+  if (part.noted > sum.noted) sum = part;
+}
+
 /// The counts between two snapshots. Requires: `later` was taken after `earlier`.
 TXSYNC_EXPORT transaction_totals difference(const transaction_totals& later,
                                             const transaction_totals& earlier) noexcept;

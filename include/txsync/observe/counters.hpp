@@ -37,6 +37,7 @@ struct site_totals {
   histogram_total hold;             ///< ns, sampled acquisitions
   attempt_totals attempts;          ///< attempts in hardware
   transaction_totals transactions;  ///< software transactions of an atomic block
+  path_note path;                   ///< of an atomic block; in a difference() that of the later snapshot
   warm_totals warm_ups;             ///< warm-ups of warming locks
 
   /// Critical sections that took the lock, after aborted attempts or because attempts had not paid. Estimated. For an

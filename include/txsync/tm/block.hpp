@@ -7,6 +7,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
+#include <txsync/observe/attempts.hpp>
 #include <txsync/site.hpp>
 #include <txsync/tm/detail/path_costs.hpp>
 
@@ -76,12 +77,13 @@ class block {
   detail::path_costs costs_;
 };
 
-/// Which path the algorithm `auto` prefers for a block, and why. Zeros: it has not timed that path yet, or another
-/// algorithm is in use.
+/// Which path a block first tries now, and why. Zeros: `auto` has not timed that path yet, or another algorithm is in
+/// use. If `auto` has left a path because it took longer, the cycles are those of that time.
 struct block_path {
   bool in_hardware = false;    ///< blocks try the hardware first
   double hardware_cycles = 0;  ///< machine::cycles() of a block that does, its aborts and software included
   double software_cycles = 0;  ///< of a block that runs in software from the start
+  observe::path_reason why = observe::path_reason::by_algorithm;
 };
 TXSYNC_EXPORT block_path path_of(block& where) noexcept;
 

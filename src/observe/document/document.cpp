@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "observe/document/abort_text.hpp"
+#include "observe/document/block_paths.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
@@ -131,6 +132,16 @@ json to_json(const transaction_record& one) {
   return {{"commits", one.commits}, {"alone", one.alone}, {"waits", one.waits}, {"aborts", object_of(one.aborts)}};
 }
 
+json to_json(const path_record& one, const site_record& of) {
+  json made = {{"algorithm", one.algorithm},
+               {"prefers", one.in_hardware ? "hardware" : "software"},
+               {"reason", one.reason},
+               {"why", why_of(one, of)}};
+  if (one.hardware_cycles != 0) made["hardware_cycles"] = one.hardware_cycles;
+  if (one.software_cycles != 0) made["software_cycles"] = one.software_cycles;
+  return made;
+}
+
 json to_json(const warm_record& one) {
   json made = {{"runs", one.runs}, {"attempts", one.attempts}, {"ns", one.ns}};
   if (!one.aborts.empty()) made["aborts"] = object_of(one.aborts);
@@ -167,6 +178,7 @@ json to_json(const site_record& site) {
   if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
   if (site.speculation) made["speculation"] = to_json(*site.speculation);
   if (site.transactions) made["transactions"] = to_json(*site.transactions);
+  if (site.path) made["path"] = to_json(*site.path, site);
   if (site.warm_ups) made["warm_ups"] = to_json(*site.warm_ups);
   put_text(made, "kind", site.kind);
   put_text(made, "where", site.where);

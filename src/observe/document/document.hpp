@@ -118,6 +118,16 @@ struct transaction_record {
   std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< by cause; words of abort_cause
 };
 
+/// Which path an atomic block first tries, and why (observe::path_note).
+struct path_record {
+  std::uint64_t noted = 0;            ///< when a thread of the block last looked; not in documents
+  std::string algorithm = {};         ///< "auto"
+  bool in_hardware = false;           ///< hardware first; else software from the start
+  std::string reason = {};            ///< "algorithm", "cycles", "not-timed", "no-hardware" or "block-policy"
+  std::uint64_t hardware_cycles = 0;  ///< the mean of recent blocks on that path; 0: `auto` has not timed it
+  std::uint64_t software_cycles = 0;
+};
+
 /// What a site's waiters ran during their waits (observe/attempts.hpp). Present if they ran something.
 struct warm_record {
   std::uint64_t runs = 0;
@@ -172,6 +182,7 @@ struct site_record {
   std::uint64_t unfinished_wait_ns = 0;  ///< the time of their waits, which failed_wait_ns includes
   std::optional<speculation_record> speculation = {};
   std::optional<transaction_record> transactions = {};
+  std::optional<path_record> path = {};
   std::optional<warm_record> warm_ups = {};
 
   /// Whether the site is an atomic block's, which has no lock.

@@ -62,6 +62,7 @@ void add(std::vector<site_record>& list, const counted_site& one) {
   known->heeded |= made.heeded;
   add(known->speculation, made.speculation);
   add(known->transactions, made.transactions);
+  add(known->path, made.path);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "observe/name_words.hpp"
+
 namespace txsync::TXSYNC_INLINE_BACKEND::observe {
 namespace {
 
@@ -39,6 +41,30 @@ void add(cause_counts& sum, const cause_counts& part) {
 std::optional<transaction_record> transactions_of(const transaction_totals& from) {
   if (from.is_empty()) return {};
   return transaction_record{from.commits, from.alone, from.waits, causes_of(from.aborts)};
+}
+
+const char* word_of(std::uint64_t reason) {
+  switch (static_cast<path_reason>(reason)) {
+    case path_reason::by_algorithm:
+      break;
+    case path_reason::by_cycles:
+      return "cycles";
+    case path_reason::not_timed:
+      return "not-timed";
+    case path_reason::no_hardware:
+      return "no-hardware";
+    case path_reason::by_block_policy:
+      return "block-policy";
+  }
+  return "algorithm";
+}
+
+/// Nothing if the block has not run: notes outlast what is counted in an interval.
+std::optional<path_record> path_of(const site_totals& counted) {
+  const path_note& from = counted.path;
+  if (from.noted == 0 || (counted.attempts.attempts() == 0 && counted.transactions.is_empty())) return {};
+  return path_record{from.noted,           name_in(from.algorithm), from.in_hardware != 0,
+                     word_of(from.reason), from.hardware_cycles,    from.software_cycles};
 }
 
 std::optional<speculation_record> speculation_of(const site_totals& counted) {
@@ -92,6 +118,7 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   }
   add(sum.attempts, part.attempts);
   add(sum.transactions, part.transactions);
+  add(sum.path, part.path);
   add(sum.warm_ups, part.warm_ups);
 }
 
@@ -127,6 +154,10 @@ void add(std::optional<transaction_record>& sum, const std::optional<transaction
   add(*sum, *part);
 }
 
+void add(std::optional<path_record>& sum, const std::optional<path_record>& part) {
+  if (part && (!sum || part->noted > sum->noted)) sum = part;
+}
+
 void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part) {
   if (!part) return;
   if (!sum) sum.emplace();
@@ -155,6 +186,7 @@ site_record record_of(const site_totals& counted) {
   made.hold = percentiles_of(counted.hold);
   made.speculation = speculation_of(counted);
   made.transactions = transactions_of(counted.transactions);
+  made.path = path_of(counted);
   if (const warm_totals& warm = counted.warm_ups; warm.runs != 0)
     made.warm_ups = {warm.runs, warm.attempts, warm.ns, causes_of(warm.aborts)};
   return made;

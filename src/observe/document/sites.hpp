@@ -21,6 +21,9 @@ void add(std::optional<transaction_record>& sum, const std::optional<transaction
 /// The same for warm-ups.
 void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part);
 
+/// Keeps the newer one.
+void add(std::optional<path_record>& sum, const std::optional<path_record>& part);
+
 /// Everything except kind, where, module and programs, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);
 

@@ -64,7 +64,7 @@ void prefer(runner& me, block& where) noexcept {
   // Asked last: it reads lines that the other threads write.
   if (!in_software && other + mine / gain_divisor + mine / tax_divisor >= mine && others_run(me)) return;
   costs.prefer_software(!in_software);
-  costs.forget(in_software);
+  costs.leave(in_software);
   me.probe_interval = min_probe_interval_cycles;
   shared.trial_interval.store(0, std::memory_order_relaxed);  // as in tries_together()
 }
@@ -134,6 +134,7 @@ void note_path_cost(runner& me, block& where, const path_taken& taken) noexcept 
   path_cost& hardware = taken.beside ? costs.hardware_beside : costs.alone_in_hardware;
   (taken.in_hardware ? hardware : costs.software).add(took);
   prefer(me, where);
+  me.note_path();
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -64,20 +64,32 @@ struct path_costs {
   // relaxed, both: it guards nothing
   bool prefers_software() const noexcept { return prefers_software_.load(std::memory_order_relaxed); }
   void prefer_software(bool in_software) noexcept { prefers_software_.store(in_software, std::memory_order_relaxed); }
-  /// What was known of a path that is left now: it is to be timed anew before it is preferred again, since blocks change.
-  void forget(bool in_software) noexcept {
-    if (in_software) return software.forget();
-    alone_in_hardware.forget();
-    hardware_beside.forget();
+  /// A path is left now. It is to be timed anew before it is preferred again, since blocks change.
+  void leave(bool software_path) noexcept {
+    left_at_[software_path].store((software_path ? software : hardware()).cycles(), std::memory_order_relaxed);
+    forget(software_path);
   }
   void forget() noexcept {
     forget(true);
     forget(false);
+    for (std::atomic<std::uint64_t>& one : left_at_) one.store(0, std::memory_order_relaxed);
     prefer_software(false);
+  }
+  /// For people: what a path takes, or took when it was left. 0: it has not been timed often enough.
+  std::uint64_t told_cycles(bool software_path) const noexcept {
+    const path_cost& now = software_path ? software : hardware();
+    return now.is_known() ? now.cycles() : left_at_[software_path].load(std::memory_order_relaxed);
   }
 
  private:
+  void forget(bool software_path) noexcept {
+    if (software_path) return software.forget();
+    alone_in_hardware.forget();
+    hardware_beside.forget();
+  }
+
   std::atomic<bool> prefers_software_{false};
+  std::atomic<std::uint64_t> left_at_[2] = {};  ///< cycles: of the hardware, of software. relaxed: they guard nothing
 };
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail
