@@ -98,8 +98,8 @@ inline bool write_in_attempt(apart& place) noexcept {
   return begun;
 }
 
-// For the test below: so many reads that a check of all of them meets some writes, and so few that checks with a bound
-// fit into a schedule.
+// For the test below. A check of so many reads meets some writes. They are few enough for checks with a bound to fit into
+// a schedule.
 constexpr unsigned values_read = 40;
 constexpr unsigned records_read = 96;
 
