@@ -167,12 +167,17 @@ TEST_P(MisbehavingBodies, WhoRunsAloneOrPrivatizesWaitsForOneThatNeverEnds) {
   };
   std::thread privatizes = waits(plain);
   std::thread runs_alone = waits(always_alone);
+  std::thread chooses([&] {
+    static_cast<void>(stm::use_algorithm(GetParam()));
+    ++passed;
+  });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(passed, 0);
   stuck.end();
   privatizes.join();
   runs_alone.join();
-  EXPECT_EQ(passed, 2);
+  chooses.join();
+  EXPECT_EQ(passed, 3);
 }
 
 // Destroying twice.
