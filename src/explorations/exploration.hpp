@@ -52,6 +52,7 @@ std::span<const exploration> tm_sharing_explorations() noexcept;     ///< tm_sha
 std::span<const exploration> tm_waiting_explorations() noexcept;     ///< tm_waiting_explorations.cpp
 std::span<const exploration> tm_announcing_explorations() noexcept;  ///< tm_announcing_explorations.cpp
 std::span<const exploration> tm_container_explorations() noexcept;   ///< tm_container_explorations.cpp
+std::span<const exploration> tm_long_explorations() noexcept;        ///< tm_long_explorations.cpp
 std::span<const exploration> tm_seeded_explorations() noexcept;      ///< tm_seeded_explorations.cpp
 std::span<const exploration> first_use_explorations() noexcept;      ///< first_use_explorations.cpp
 std::span<const exploration> seeded_explorations() noexcept;         ///< seeded_explorations.cpp

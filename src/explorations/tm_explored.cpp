@@ -17,8 +17,8 @@ constinit std::atomic<unsigned> prepared{0};
 constinit thread_local bool is_for_software = false;
 
 void forget_all() {
-  for (tm::block* const one :
-       {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once, &blocks::irrevocable}) {
+  for (tm::block* const one : {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once,
+                               &blocks::irrevocable, &blocks::long_running}) {
     one->forget();
     static_cast<void>(one->id());  // numbered now, so that no schedule has to
   }
@@ -32,6 +32,7 @@ constinit tm::block blocks::reading{"explored.reading", {.attempts = 8}};
 constinit tm::block blocks::alone{"explored.alone", {.attempts = 2}};
 constinit tm::block blocks::at_once{"explored.at_once", {.attempts = 0, .hardware_attempts = 0}};
 constinit tm::block blocks::irrevocable{"explored.irrevocable", {.irrevocable = true}};
+constinit tm::block blocks::long_running{"explored.long", {.attempts = long_attempts, .hardware_attempts = 0}};
 
 void begin_anew(const tm::detail::algorithm& how) {
   if (!has_begun) {

@@ -27,6 +27,8 @@ struct blocks {
   static constinit tm::block alone;    ///< serial after its second abort
   static constinit tm::block at_once;  ///< serial from the start
   static constinit tm::block irrevocable;
+  static constexpr std::uint32_t long_attempts = 2;
+  static constinit tm::block long_running;  ///< in software only, serial after so many aborts
 };
 
 /// The first thread calls these before and after a test, when no other thread runs. All transactions then run by `how`,

@@ -2,10 +2,11 @@
 // Transactional memories with one fault each (they are dctl except for one function), and a container with a fault.
 // Exploring has to find every one of them.
 #include "explorations/tm_containers.hpp"
+#include "explorations/tm_long.hpp"
 #include "explorations/tm_opacity.hpp"
 #include "explorations/tm_sharing.hpp"
 #include "tm/hybrid/announcements.hpp"
-#include "tm/stm/orecs.hpp"
+#include "tm/stm/parts.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
@@ -18,6 +19,7 @@ using tm::detail::hardware_half;
 using tm::detail::orec;
 using tm::detail::owned_orec;
 using tm::detail::release_at;
+using tm::detail::runner_of;
 using tm::detail::shared;
 using tm::detail::stripe_set;
 
@@ -228,10 +230,71 @@ constexpr hardware_half with_old_clock() {
   return made;
 }
 
+/// Attempts of hytinystm look at no record.
+constexpr hardware_half reading_plainly() {
+  hardware_half made = mixed_half<tm::detail::hytinystm>;
+  made.begin = [](engine& me) noexcept {
+    abort_if_in_software();
+    me.duties = tm::detail::marks_writes;
+    me.lead = 1;
+  };
+  return made;
+}
+
 /// A commit trusts the clock, which attempts do not move.
 algorithm trusting_clock(const algorithm& how) {
   algorithm made = how;
   made.beside_hardware = false;
+  return made;
+}
+
+// Software halves that let a long block run, or one of its accesses last, as long as attempts move the clock.
+
+/// Aborts do not count, so no block ever runs serially because of them.
+template <const algorithm& how>
+algorithm without_count() {
+  algorithm made = how;
+  made.roll_back = [](engine& me) noexcept {
+    how.roll_back(me);
+    runner_of(me).failures = 0;
+  };
+  return made;
+}
+
+/// Checks what was read again and again, until the clock stands still meanwhile.
+algorithm checking_for_ever() {
+  algorithm made = tm::detail::hynorec;
+  made.read = [](engine& me, const tm::word& cell, orec& record) {
+    while (shared.clock.load() != runner_of(me).start) static_cast<void>(tm::detail::norec_parts::is_valid(me));
+    return tm::detail::hynorec.read(me, cell, record);
+  };
+  return made;
+}
+
+/// Moves its snapshot again and again, until the record stands still meanwhile.
+template <const algorithm& how>
+algorithm extending_for_ever() {
+  algorithm made = how;
+  made.read = [](engine& me, const tm::word& cell, orec& record) {
+    for (;;) {
+      const std::uint64_t seen = record.load();
+      if (tm::detail::is_owned(seen) || seen < me.bound() || me.has_unlogged) return how.read(me, cell, record);
+      const std::uint64_t now = tm::detail::clock_past(seen + 1);
+      if (!orecs_are_valid(me)) restart(me, abort_cause::validation);
+      me.set_bound(now);
+    }
+  };
+  return made;
+}
+
+/// Does not move the clock to a version that it meets, and so meets it again.
+algorithm leaving_the_clock() {
+  algorithm made = tm::detail::hytl2;
+  made.read = [](engine& me, const tm::word& cell, orec& record) {
+    const std::uint64_t seen = record.load();
+    if (!tm::detail::is_owned(seen) && seen >= runner_of(me).start) restart(me, abort_cause::validation);
+    return tm::detail::hytl2.read(me, cell, record);
+  };
   return made;
 }
 
@@ -240,6 +303,7 @@ constexpr hardware_half hytl2_unsubscribed = without_subscription<tm::detail::hy
 constexpr hardware_half hynorec_early = with_early_look_of_hynorec();
 constexpr hardware_half hydctl_early = with_early_look_of_hydctl();
 constexpr hardware_half hydctl_plain = without_records();
+constexpr hardware_half hytinystm_plain = reading_plainly();
 constexpr hardware_half hytl2_old = with_old_clock<tm::detail::hytl2>();
 constexpr hardware_half hytinystm_old = with_old_clock<tm::detail::hytinystm>();
 const algorithm unsubscribed_hynorec = mixed(tm::detail::hynorec, hynorec_unsubscribed);
@@ -247,10 +311,19 @@ const algorithm unsubscribed_hytl2 = mixed(tm::detail::hytl2, hytl2_unsubscribed
 const algorithm early_hynorec = mixed(tm::detail::hynorec, hynorec_early);
 const algorithm early_hydctl = mixed(tm::detail::hydctl, hydctl_early);
 const algorithm plain_hydctl = mixed(tm::detail::hydctl, hydctl_plain);
+const algorithm plain_hytinystm = mixed(tm::detail::hytinystm, hytinystm_plain);
 const algorithm old_hytl2 = mixed(tm::detail::hytl2, hytl2_old);
 const algorithm old_hytinystm = mixed(tm::detail::hytinystm, hytinystm_old);
 const algorithm trusting_hytl2 = trusting_clock(mixed_hytl2);
 const algorithm trusting_hytinystm = trusting_clock(mixed_hytinystm);
+const algorithm uncounted_hydctl = without_count<tm::detail::hydctl>();
+const algorithm uncounted_hynorec = without_count<tm::detail::hynorec>();
+const algorithm uncounted_hytinystm = without_count<tm::detail::hytinystm>();
+const algorithm uncounted_hytl2 = without_count<tm::detail::hytl2>();
+const algorithm checking_hynorec = checking_for_ever();
+const algorithm extending_hydctl = extending_for_ever<tm::detail::hydctl>();
+const algorithm extending_hytinystm = extending_for_ever<tm::detail::hytinystm>();
+const algorithm unmoved_hytl2 = leaving_the_clock();
 
 constinit const algorithm no_validation = without_validation();
 constinit const algorithm early_release = released_before_undo();
@@ -294,6 +367,8 @@ constexpr exploration table[] = {
                                                          "attempts that look too early whether software runs", broken),
     explored_by<opacity_test<crossing>, 2, plain_hydctl>("seeded:hydctl-no-records",
                                                          "attempts that look at no record beside dctl", broken),
+    explored_by<opacity_test<crossing>, 2, plain_hytinystm>("seeded:hytinystm-no-records",
+                                                            "attempts that read without a look at records", broken),
     explored_by<opacity_test<crossing>, 2, old_hytl2>("seeded:hytl2-old-clock",
                                                       "attempts that write a version that software accepts", broken),
     explored_by<opacity_test<crossing>, 2, old_hytinystm>(
@@ -302,6 +377,19 @@ constexpr exploration table[] = {
                                                           "a commit that takes an unmoved clock for no writes", broken),
     explored_by<opacity_test<skewing>, 3, trusting_hytinystm>(
         "seeded:hytinystm-trusts-clock", "a commit that takes an unmoved clock for no writes", broken),
+    explored_by<long_block_test, 3, uncounted_hydctl>("seeded:hydctl-uncounted", "aborts that do not count", broken),
+    explored_by<long_block_test, 3, uncounted_hynorec>("seeded:hynorec-uncounted", "aborts that do not count", broken),
+    explored_by<long_block_test, 3, uncounted_hytinystm>("seeded:hytinystm-uncounted", "aborts that do not count",
+                                                         broken),
+    explored_by<long_block_test, 3, uncounted_hytl2>("seeded:hytl2-uncounted", "aborts that do not count", broken),
+    explored_by<moved_clock_test<values_read>, 2, checking_hynorec>(
+        "seeded:hynorec-checks-for-ever", "one access checks what was read without a bound", broken),
+    explored_by<moved_clock_test<records_read>, 2, extending_hydctl>(
+        "seeded:hydctl-extends-for-ever", "one access moves the snapshot without a bound", broken),
+    explored_by<moved_clock_test<records_read>, 2, extending_hytinystm>(
+        "seeded:hytinystm-extends-for-ever", "one access moves the snapshot without a bound", broken),
+    explored_by<long_block_test, 3, unmoved_hytl2>("seeded:hytl2-leaves-clock",
+                                                   "who meets a version does not move the clock to it", broken),
 };
 
 }  // namespace

@@ -16,6 +16,15 @@ class every_algorithm : public testing::TestWithParam<std::string> {
   void SetUp() override { ASSERT_TRUE(stm::use_algorithm(GetParam())); }
   void TearDown() override { ASSERT_TRUE(stm::use_algorithm("dctl")); }
 
+  /// By those that run one at a time, everybody waits for a body that does not end.
+  static bool runs_side_by_side() { return !GetParam().ends_with("sgl") && GetParam() != "htm_sgl_adaptive"; }
+  /// A word that was written belongs to its writer until the end.
+  static bool owns_from_the_write() {
+    return runs_side_by_side() && !GetParam().ends_with("norec") && !GetParam().ends_with("tl2");
+  }
+  /// Who needs it tries again and again; under 2plsf it waits.
+  static bool keeps_trying() { return owns_from_the_write() && GetParam() != "2plsf"; }
+
  public:
   static std::vector<std::string> names() {
     std::vector<std::string> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that do what they should not, or what is rare, and what becomes of it: docs/tm/misbehaviour.md, line by line.
-// Kept transactions: leaked_transactions.cpp.
+// Kept transactions: leaked_transactions.cpp; faults: faulting_bodies.cpp; forks: forking_bodies.cpp.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -34,19 +34,8 @@ constinit stm::block plain{"test.misbehaviour.plain"};
 constinit stm::block always_alone{"test.misbehaviour.irrevocable", {.irrevocable = true}};
 
 constexpr const char* twice_message = "destroyed twice|second time";
-constexpr const char* fork_message = "forked while another thread ran an atomic block";
 
-class MisbehavingBodies : public every_algorithm {
- protected:
-  /// By those that run one at a time, everybody waits for a body that does not end.
-  static bool runs_side_by_side() { return !GetParam().ends_with("sgl") && GetParam() != "htm_sgl_adaptive"; }
-  /// A word that was written belongs to its writer until the end.
-  static bool owns_from_the_write() {
-    return runs_side_by_side() && !GetParam().ends_with("norec") && !GetParam().ends_with("tl2");
-  }
-  /// Who needs it tries again and again; under 2plsf it waits.
-  static bool keeps_trying() { return owns_from_the_write() && GetParam() != "2plsf"; }
-};
+class MisbehavingBodies : public every_algorithm {};
 TXSYNC_FOR_EVERY_ALGORITHM(MisbehavingBodies);
 
 // Throwing.
@@ -122,7 +111,6 @@ TEST_P(MisbehavingBodies, ActionsOfABlockThatWasGivenUpMayRunBlocks) {
 // Never ending.
 
 TEST_P(MisbehavingBodies, BlocksOnOtherDataGoOnBesideOneThatNeverEnds) {
-  if (!runs_side_by_side()) GTEST_SKIP() << "one at a time";
   static constinit stm::block needing{"test.misbehaviour.needing"};
   alignas(128) var<int> taken{0};
   alignas(128) var<int> other{0};  // not in the same stripe
@@ -145,15 +133,26 @@ TEST_P(MisbehavingBodies, BlocksOnOtherDataGoOnBesideOneThatNeverEnds) {
       std::this_thread::yield();
     }
   }
-  for (int i = 0; i < 1'000; ++i) atomically(plain, [&](auto& tx) { tx.write(other, tx.read(other) + 1); });
-  EXPECT_EQ(other.load(), 1'000);
-  if (owns_from_the_write()) {
+  std::atomic<bool> others_ended{false};
+  std::thread others([&] {
+    for (int i = 0; i < 1'000; ++i) atomically(plain, [&](auto& tx) { tx.write(other, tx.read(other) + 1); });
+    others_ended = true;
+  });
+  if (runs_side_by_side()) {
+    others.join();
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(others_ended);
+  }
+  if (owns_from_the_write() || !runs_side_by_side()) {
     EXPECT_FALSE(passed);
     EXPECT_EQ(stm::totals(needing).alone, before.alone);
   }
   stuck.end();
   needs_it.join();
-  EXPECT_TRUE(seen == 1 || !owns_from_the_write());
+  if (others.joinable()) others.join();
+  EXPECT_EQ(other.load(), 1'000);
+  EXPECT_TRUE(seen == 1 || (!owns_from_the_write() && runs_side_by_side()));
 }
 
 TEST_P(MisbehavingBodies, WhoRunsAloneOrPrivatizesWaitsForOneThatNeverEnds) {
@@ -168,12 +167,17 @@ TEST_P(MisbehavingBodies, WhoRunsAloneOrPrivatizesWaitsForOneThatNeverEnds) {
   };
   std::thread privatizes = waits(plain);
   std::thread runs_alone = waits(always_alone);
+  std::thread chooses([&] {
+    static_cast<void>(stm::use_algorithm(GetParam()));
+    ++passed;
+  });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(passed, 0);
   stuck.end();
   privatizes.join();
   runs_alone.join();
-  EXPECT_EQ(passed, 2);
+  chooses.join();
+  EXPECT_EQ(passed, 3);
 }
 
 // Destroying twice.
@@ -337,115 +341,6 @@ TEST_P(MisbehavingBodies, ABlockThatRunsOutOfMemoryThrowsAndIsUndone) {
   if (under_tsan || under_asan) GTEST_SKIP() << "the sanitizer's memory is limited too";
   if (conformance::maybe_emulated) GTEST_SKIP() << "emulators do not limit memory, and use up the machine's";
   EXPECT_EXIT(use_up_memory(), testing::ExitedWithCode(right), "");
-}
-
-// Forking.
-
-/// In a child process that is killed where it hangs.
-template <class Body>
-[[noreturn]] void exit_after(const Body& body) {
-  alarm(60);
-  body();
-  _exit(right);
-}
-
-/// Emulators do not tell the child of a fork by its memory (MADV_WIPEONFORK), and lose locks of their own in it.
-constexpr const char* no_forks = "the emulator's forks are not the kernel's";
-
-TEST_P(MisbehavingBodies, AForkBesideABlockLeavesOtherDataUsable) {
-  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
-  if (!runs_side_by_side()) GTEST_SKIP() << "one at a time";
-  alignas(128) var<int> taken{0};
-  alignas(128) stm::hash_map<int, int> other;
-  stuck_thread stuck(plain, taken);
-  EXPECT_EXIT(exit_after([&] {
-                for (int i = 0; i < 2'000; ++i) {
-                  atomically(plain, [&](auto& tx) {
-                    other.insert(tx, i % 8, i);
-                    other.erase(tx, (i + 1) % 8);
-                  });
-                }
-              }),
-              testing::ExitedWithCode(right), "");
-}
-
-TEST_P(MisbehavingBodies, AForkBesideABlockEndsWhatNeedsIt) {
-  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
-  alignas(128) var<int> taken{0};
-  alignas(128) var<int> other{0};  // not in the same stripe
-  stuck_thread stuck(plain, taken);
-  if (owns_from_the_write() || !runs_side_by_side()) {
-    EXPECT_EXIT(exit_after([&] { atomically(plain, [&](auto& tx) { tx.write(taken, tx.read(taken) + 1); }); }),
-                testing::KilledBySignal(SIGABRT), fork_message);
-  }
-  EXPECT_EXIT(exit_after([&] { atomically(always_alone, [&](auto& tx) { tx.write(other, 1); }); }),
-              testing::KilledBySignal(SIGABRT), fork_message);
-  EXPECT_EXIT(exit_after([&] { atomically(plain, [&](auto& tx) { tx.privatize(); }); }),
-              testing::KilledBySignal(SIGABRT), fork_message);
-}
-
-TEST_P(MisbehavingBodies, AForkBesideOneThatRunsAloneEndsAllBlocks) {
-  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
-  alignas(128) var<int> taken{0};
-  alignas(128) var<int> other{0};  // not in the same stripe
-  stuck_thread stuck(always_alone, taken);
-  EXPECT_EXIT(exit_after([&] { atomically(plain, [&](auto& tx) { tx.write(other, 1); }); }),
-              testing::KilledBySignal(SIGABRT), fork_message);
-}
-
-TEST_P(MisbehavingBodies, ABlockMayForkAndEndsInBothProcesses) {
-  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
-  var<int> number{0};
-  alignas(128) var<int> other{0};  // not in the same stripe
-  // In the child the waiters of the parent are gone, and with them their places in the queue.
-  const auto fork_within = [&](stm::block& where) {
-    pid_t child = -1;
-    atomically(where, [&](auto& tx) {
-      tx.write(number, 1);
-      machine::yield();  // as fork() does, it ends attempts
-      child = fork();
-      tx.write(number, tx.read(number) + 1);
-    });
-    if (child == 0) {
-      exit_after([&] {
-        atomically(where, [&](auto& tx) { tx.write(number, tx.read(number) + 1); });
-        atomically(always_alone, [&](auto& tx) { tx.write(number, tx.read(number) + 1); });
-        if (number.load() != 4) _exit(wrong);
-      });
-    }
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == right);
-    EXPECT_EQ(number.load(), 2);
-  };
-  fork_within(plain);
-  fork_within(always_alone);
-}
-
-TEST_P(MisbehavingBodies, ThreadsOfTheChildOfAForkWaitForEachOther) {
-  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
-  if (under_tsan) GTEST_SKIP() << "it starts no threads in the child of a fork";
-  var<int> number{0};
-  atomically(plain, [&](auto& tx) { tx.write(number, 0); });
-  EXPECT_EXIT(exit_after([&] {
-                std::atomic<bool> inside{false};
-                std::atomic<bool> waits{false};
-                std::thread waiting([&] {
-                  while (!inside) std::this_thread::yield();
-                  waits = true;
-                  atomically(plain, [](auto& tx) { tx.privatize(); });
-                });
-                // The thread that forked is the one that is waited for.
-                atomically(plain, [&](auto& tx) {
-                  machine::yield();  // in software from here on: an attempt cannot wait for other threads
-                  tx.write(number, 1);
-                  inside = true;
-                  while (!waits) std::this_thread::yield();
-                  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-                });
-                waiting.join();
-              }),
-              testing::ExitedWithCode(right), "");
 }
 
 // Many threads, and those that come and go.

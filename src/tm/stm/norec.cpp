@@ -10,8 +10,8 @@
 // or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock were
 // all there at one moment.
 //
-// Every wait for the lock is counted: after max_validations passes one check gives up, which counts as a failure of the
-// attempt. Hardware attempts of hynorec may move the clock without end.
+// Checks are counted: after max_validations passes over what was read, one access or commit gives up, which counts as a
+// failure of the attempt. Hardware attempts of hynorec may move the clock without end.
 #include "locks/backoff.hpp"
 #include "tm/stm/parts.hpp"
 
@@ -20,7 +20,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 namespace {
 
 constexpr std::uint64_t min_wait_cycles = 32;  // cycles
-constexpr unsigned max_validations = 16;       // of all that was read, before one access gives up
+constexpr unsigned max_validations = 16;       // of all that was read, before one access or commit gives up
 
 /// The caller holds nothing that others need, so the wait may take long.
 std::uint64_t free_clock() noexcept {
@@ -45,10 +45,11 @@ void begin(engine& me) {
   mine.start = free_clock();
 }
 
-/// Moves the snapshot to now, if memory holds what was read.
-bool is_valid(engine& me) noexcept {
-  runner& mine = runner_of(me);
-  for (unsigned pass = 0; pass < max_validations; ++pass) {
+namespace {
+/// Moves the snapshot to now, if memory holds what was read. `passes_left`: over that, lowered by those made.
+bool moves_snapshot(runner& mine, unsigned& passes_left) noexcept {
+  while (passes_left != 0) {
+    --passes_left;
     const std::uint64_t now = free_clock();
     for (const seen_value& one : mine.values) {
       if (one.cell->load(std::memory_order_acquire) != one.value) return false;  // acquire: as in read()
@@ -61,23 +62,28 @@ bool is_valid(engine& me) noexcept {
   return false;
 }
 
-namespace {
-void move_snapshot(engine& me) {
-  if (!is_valid(me)) restart(me, abort_cause::validation);
+/// The clock may have moved again when this returns. So it is called again, with the passes that are left.
+void move_snapshot(engine& me, unsigned& passes_left) {
+  if (!moves_snapshot(runner_of(me), passes_left)) restart(me, abort_cause::validation);
 }
 }  // namespace
+
+bool is_valid(engine& me) noexcept {
+  unsigned passes_left = max_validations;
+  return moves_snapshot(runner_of(me), passes_left);
+}
 
 std::uint64_t read(engine& me, const word& cell, orec&) {
   runner& mine = runner_of(me);
   if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
-  for (;;) {
+  for (unsigned passes_left = max_validations;;) {
     // acquire pairs with the release of write_set::store_all(): a reader of a new value sees the clock held, or moved
     const std::uint64_t value = cell.load(std::memory_order_acquire);
     if (shared.clock.load() == mine.start) {
       mine.values.append({&cell, value});
       return value;
     }
-    move_snapshot(me);
+    move_snapshot(me, passes_left);
   }
 }
 
@@ -89,10 +95,10 @@ void write(engine& me, word& cell, orec&, std::uint64_t value) {
 bool commit(engine& me) {
   const runner& mine = runner_of(me);
   if (mine.writes.empty()) return false;
-  for (;;) {
+  for (unsigned passes_left = max_validations;;) {
     std::uint64_t expected = mine.start;
     if (shared.clock.compare_exchange_strong(expected, me.mine)) break;
-    move_snapshot(me);
+    move_snapshot(me, passes_left);
   }
   mine.writes.store_all();
   // release pairs with the loads of the clock: a transaction that finds it moved finds all that was stored
