@@ -54,12 +54,14 @@ struct either_test {
   const char* check() const { return taken.load() != 2 ? "something was not taken" : nullptr; }
 };
 
-/// The waiter has to run serially, and so does the thread that fills.
+/// The waiter has to run serially, and so does the thread that fills. Each writes something else before it looks.
 struct waiting_alone_test {
   alignas(64) tm::var<std::uint64_t> full{0};
+  apart looked[2] = {};
 
   static void body(waiting_alone_test& me, unsigned index) {
     tm::atomically(index == 1 ? blocks::at_once : blocks::alone, [&](auto& tx) {
+      tx.write(me.looked[index].value, 1);
       if ((tx.read(me.full) == 0) != (index == 0)) tx.retry();
       tx.write(me.full, index == 0 ? 1 : 0);
     });

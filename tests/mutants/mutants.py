@@ -85,7 +85,8 @@ TESTS = {
            "tm-opacity-(crossing|alone)-(2plsf|auto|htm_sgl_adaptive)$|tm-(handing|watching)-(norec|auto)$|"
            "tm-waiting-irrevocable-htm_sgl_adaptive$",
     "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$",
-    "sgl": "tm-.*-(sgl|htm_sgl_adaptive|dctl-biased)$",
+    "sgl": "tm-.*-sgl$|tm-(opacity-(crossing|alone|at-once|turning|nesting)|waiting-alone|destroying|handing)"
+           "-(htm_sgl_adaptive|dctl-biased)$",
     "sleep": "tm-((wide|either)(-irrevocable)?|wide-waiters?|handing(-3)?|watching|waiting-(alone|until|irrevocable))-dctl$|"
              "tm-(handing|watching|wide)-(norec|htm_sgl_adaptive)$",
     "stripe_set": "tm-(wide|wide-waiters?|handing|watching)-(dctl|norec)$",
