@@ -75,9 +75,9 @@ TEST(Windows, AllowGapsUpToTheBound) {
 
 TEST(Windows, DivideWhatLiesAcrossTheirEdges) {
   // Stamps at 0, 16, 32, ...: neither 100 nor 200 is one.
-  const w::window_total all = windows_of({steady(0, 208, 16, 32), steady(8, 216, 16, 32)});
+  const w::window_total all = windows_of({steady(0, 208, 16, 32), steady(8, 216, 16, 48)});
   EXPECT_EQ(all.windows, 2U) << "8 to 208";
-  EXPECT_DOUBLE_EQ(all.operations, 2 * 2 * 200);
+  EXPECT_DOUBLE_EQ(all.operations, (2 + 3) * 200) << "what is added at one edge is not taken away at the other";
 }
 
 TEST(Windows, AreNoneWithoutStamps) {
