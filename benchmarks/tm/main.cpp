@@ -15,6 +15,7 @@
 #include "tm/attempts.hpp"
 #include "tm/auto_claims.hpp"
 #include "tm/claims.hpp"
+#include "tm/mixed_simulated.hpp"
 #include "tm/promises.hpp"
 #include "tm/separate.hpp"
 #include "tm/windows.hpp"
@@ -28,6 +29,7 @@ struct options {
   unsigned rounds = 6;
   unsigned milliseconds = 150;
   unsigned churn = 60;
+  unsigned simulated = 5;
   std::uint64_t seed = 1;
   bool inside = true;
   bool table = true;
@@ -111,6 +113,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
     measure_progress(result, 1'000);
     measure_separate(out, result, asked.milliseconds);
     if (asked.churn != 0) measure_churn(result, asked.churn);
+    if (asked.simulated != 0) simulate_mixed(out, result, asked.simulated);
   }
   print_claims(out, result.claims);
   if (output) {
@@ -140,6 +143,8 @@ int main(int count, char** words) {
   app.add_option("--rounds", asked.rounds, "repetitions, each over all cells (6)")->check(CLI::Range(2, 1000));
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (150)")->check(CLI::Range(1, 60'000));
   app.add_option("--churn", asked.churn, "seconds of churn (60); 0: none")->check(CLI::Range(0, 3'600));
+  app.add_option("--simulated", asked.simulated, "milliseconds of mixed blocks on simulated machines (5); 0: none")
+      ->check(CLI::Range(0, 1'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("!--no-inside", asked.inside, "without nodes that sections allocate");
   app.add_flag("!--no-table", asked.table, "without the table of algorithms: only what stands below it");
