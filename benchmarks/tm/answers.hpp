@@ -49,9 +49,9 @@ class answers {
   std::vector<const cell*> other_algorithms(const cell* ours) const {
     std::vector<const cell*> others;
     for (const cell& one : cells_) {
-      const bool is_other =
-          ours != nullptr && one.section == ours->section && one.threads == ours->threads && &one != ours;
-      if (is_other && wanted_.subjects[one.subject].is_algorithm) others.push_back(&one);
+      const workloads::subject& subject = wanted_.subjects[one.subject];
+      const bool is_beside = ours != nullptr && one.section == ours->section && one.threads == ours->threads;
+      if (is_beside && &one != ours && subject.is_algorithm && !subject.peer) others.push_back(&one);
     }
     return others;
   }
