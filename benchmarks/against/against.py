@@ -25,12 +25,13 @@ WARM_LOCKS = ["ticket", "warm_ticket", "mcs", "warm_mcs", "tatas", "warm_tatas",
 
 # A run of each benchmark: calls with their options, {ms} a length that --duration replaces. A list of names makes a call
 # for each name, so that both builds take turns every second or two. Other work on the machine then disturbs both alike. Ten
-# rounds take 15 minutes at most on two cores: claims beside peers, which ask for more rounds, are left out if possible.
+# rounds take 15 minutes at most on two cores: claims beside peers, which ask for more rounds, are left out if possible. A
+# tuple is given to those builds whose benchmark has the option.
 RUNS = {
     "locks": [(15, ["--quick", "--rounds", "2", "--duration", "{ms}", "--locks", OUR_LOCKS]),
               (50, ["--quick", "--rounds", "6", "--duration", "{ms}", "--elision-only"])],
     "warmup": [(10, ["--rounds", "2", "--duration", "{ms}", "--no-structures", "--locks", WARM_LOCKS])],
-    "tm": [(10, ["--rounds", "2", "--duration", "{ms}", "--churn", "0", "--threads", ["1", "2", "4"]])],
+    "tm": [(10, ["--rounds", "2", "--duration", "{ms}", "--churn", "0", ("--simulated", "0"), "--threads", ["1", "2", "4"]])],
     "preload": [(20, ["--rounds", "3", "--duration", "{ms}", "--pairs", "0"]),
                 (40, ["--rounds", "2", "--duration", "{ms}", "--pairs", "1", "--only", ["own_times"]])],
     "instructions": [(0, [])],
@@ -163,8 +164,12 @@ def build(stop, tree, name, which):
     return done.stdout
 
 
+def options_in(text):
+    return set(re.findall(r"--[a-z-]+", text))
+
+
 def check_help(name, which, text, calls):
-    known = set(re.findall(r"--[a-z-]+", text))
+    known = options_in(text)
     for _, words in calls:
         for word in [*words, "--json"]:
             if isinstance(word, str) and word.startswith("--") and word not in known:
@@ -196,8 +201,9 @@ def known_names(program, option):
 class Runs:
     """The benchmark of both builds."""
 
-    def __init__(self, stop, asked, trees, folder):
+    def __init__(self, stop, asked, trees, helps, folder):
         self.stop, self.name, self.trees = stop, asked.name, trees
+        self.known = {build: options_in(text) for build, text in helps.items()}
         self.path = pathlib.Path(folder) / "run.json"
         self.programs = {build: str(tree / "build" / "release" / "bin" / f"bench_{self.name}") for build, tree in trees.items()}
         self.calls = [words for ms, call in asked.runs for words in self.calls_of(call, asked.duration or ms)]
@@ -210,14 +216,22 @@ class Runs:
                 known = [known_names(program, option) for program in self.programs.values()]
                 names = [one for one in word if all(there is None or one in there for there in known)]
                 calls = [[*words, name] for words in calls for name in names]
+            elif isinstance(word, tuple):
+                calls = [[*words, word] for words in calls]
             else:
                 calls = [[*words, word.format(ms=ms)] for words in calls]
                 option = word
         return calls
 
+    def understood(self, build, word):
+        if not isinstance(word, tuple):
+            return (word,)
+        return word if word[0] in self.known[build] else ()
+
     def once(self, build, call):
         """The document of one call. Throws Failed, Interrupted."""
         self.path.unlink(missing_ok=True)
+        call = [one for word in call for one in self.understood(build, word)]
         done = self.stop.run([self.programs[build], *call, "--json", str(self.path)], cwd=self.trees[build],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         document = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
@@ -259,8 +273,9 @@ def compare(asked, command):
     if not asked.allow_dirty:
         refuse_dirty_benchmarks()
     trees = {OLD: old_tree(commit, asked.name), NEW: ROOT}
-    for which, tree in trees.items():
-        check_help(asked.name, which, build(stop, tree, asked.name, which), asked.runs)
+    helps = {which: build(stop, tree, asked.name, which) for which, tree in trees.items()}
+    for which, text in helps.items():
+        check_help(asked.name, which, text, asked.runs)
     check_same_options(trees[OLD], ROOT)
     changed = git("diff", "--name-only", commit, "--", "benchmarks", ":!benchmarks/against")
     if changed:
@@ -269,7 +284,7 @@ def compare(asked, command):
     # Instructions are counted, not timed: they are the same in every round.
     count = 1 if asked.name == "instructions" else asked.rounds
     with tempfile.TemporaryDirectory(prefix="txsync-against-") as folder:
-        rounds, why = measure(Runs(stop, asked, trees, folder), count)
+        rounds, why = measure(Runs(stop, asked, trees, helps, folder), count)
     if not rounds:
         raise why if isinstance(why, Failed) else Failed("interrupted before the first round had ended; nothing is written")
     document = comparison.compare(asked.name, commit, rounds, command, started, interrupted=isinstance(why, Interrupted))

@@ -67,9 +67,10 @@ class Runs(unittest.TestCase):
             program.write_text(PROGRAM)
             os.chmod(program, 0o755)
             self.set(tree, "{\"points\": []}", 0)
-        call = (7, ["--duration", "{ms}", "--locks", ["mcs", "ticket", "tatas"]])
+        call = (7, ["--duration", "{ms}", ("--later", "0"), "--locks", ["mcs", "ticket", "tatas"]])
         asked = argparse.Namespace(name="locks", duration=None, runs=[call])
-        self.runs = against.Runs(against.Stop(), asked, self.trees, folder.name)
+        helps = {OLD: "--duration --locks", NEW: "--duration --later --locks"}
+        self.runs = against.Runs(against.Stop(), asked, self.trees, helps, folder.name)
 
     def tearDown(self):
         for number, handler in self.handlers.items():
@@ -85,8 +86,9 @@ class Runs(unittest.TestCase):
         rounds, why = against.measure(self.runs, 3)
         self.assertIsNone(why)
         self.assertEqual(rounds, [{OLD: [{"points": []}] * 2, NEW: [{"points": []}] * 2}] * 3)
-        words = [line.partition(" --json /")[0] for line in (self.trees[OLD] / "words").read_text().splitlines()]
-        self.assertEqual(words, ["--duration 7 --locks ticket", "--duration 7 --locks tatas"] * 3)
+        for build, later in ((OLD, ""), (NEW, "--later 0 ")):
+            words = [line.partition(" --json /")[0] for line in (self.trees[build] / "words").read_text().splitlines()]
+            self.assertEqual(words, [f"--duration 7 {later}--locks ticket", f"--duration 7 {later}--locks tatas"] * 3)
 
     def test_builds_take_turns_by_call(self):
         ran = []

@@ -14,6 +14,7 @@ OLD, NEW = "old", "new"
 CLAIM = "A4-3"
 MEAN_GOAL = 0.98  # the geometric mean of a benchmark's cells
 CELL_GOAL = 0.95  # no cell has an upper 95 % bound under it
+DCTL_GOAL = 0.98  # D2-2: dctl with 1 and 2 threads, each workload
 INSTRUCTIONS_GOAL = 2  # more than before, on an uncontended path
 GREATEST_RATIO = 1000
 DRAWS = 1000  # of the bootstrap
@@ -126,6 +127,20 @@ def renamed_point(point, names):
     return point | {"subject": names.get(point["subject"], point["subject"])}
 
 
+def with_present_params(old, new):
+    """The old build's cells; a parameter that it does not know has the value of the new build's only cell that is the same
+    otherwise."""
+    present = {cell: point for one in new for cell, point in one.items()}
+
+    def present_point(cell, point):
+        names = point["params"].keys()
+        same = [one for one in present.values() if cell_of(one | {"params": {
+            name: value for name, value in one["params"].items() if name in names}}) == cell]
+        return point | {"params": same[0]["params"]} if cell not in present and len(same) == 1 else point
+
+    return [{cell_of(named): named for named in (present_point(*item) for item in one.items())} for one in old]
+
+
 def faults_of(documents):
     """What the benchmark found wrong with its results, a sentence each."""
     points = [point for document in documents for point in document["points"]]
@@ -138,7 +153,7 @@ class Pairs:
     def __init__(self, rounds):
         """rounds: of each whole round {OLD: documents, NEW: documents}."""
         found = {build: [cells_of(one[build]) for one in rounds] for build in (OLD, NEW)}
-        found[OLD] = with_present_names(found[OLD], found[NEW])
+        found[OLD] = with_present_params(with_present_names(found[OLD], found[NEW]), found[NEW])
         self.cells = []  # (a point of the new build, old values, new values)
         self.left_out = []  # sentences
         names = {cell: point for build in (OLD, NEW) for one in found[build] for cell, point in one.items()}
@@ -186,10 +201,13 @@ def number_claim(words, value, goal, rule, places):
 
 
 def mean_claim(words, ratios_by_cell, goal, places):
+    return interval_claim(CLAIM, words, geometric_mean(ratios_by_cell), goal, places)
+
+
+def interval_claim(name, words, interval, goal, places):
     """Without a goal where it is None: printed as it is."""
-    interval = geometric_mean(ratios_by_cell)
     outcome = "holds" if goal is None else judge(interval, goal)
-    return {"id": CLAIM, "claim": words, "value": interval[0], "low95": interval[1], "high95": interval[2],
+    return {"id": name, "claim": words, "value": interval[0], "low95": interval[1], "high95": interval[2],
             "coverage": interval[3], "goal": 0.0 if goal is None else goal,
             "rule": "printed as it is" if goal is None else RULE_AT_LEAST, "holds": outcome == "holds", "outcome": outcome,
             "from": places}
@@ -208,6 +226,7 @@ def claims_of(name, pairs, rows):
         missed = sum(row["outcome"] == "missed" for row, _, _ in judged)
         claims.append(number_claim(f"{name}, cells whose ratio of the new build to the old one is under {CELL_GOAL}", missed, 0,
                                    f"a cell counts when the upper 95 % bound of its ratio is under {CELL_GOAL}", places))
+    claims += dctl_claims(pairs, rows)
     control = [one for one in timed if one[2]]
     if control:
         claims.append(mean_claim(f"{name}, the same without any lock, as a control", [values for _, values, _ in control], None,
@@ -219,6 +238,14 @@ def claims_of(name, pairs, rows):
                                    f"{len(counted)} paths", most, INSTRUCTIONS_GOAL, "value <= goal",
                                    [place for row in counted for place in row["points"]]))
     return claims
+
+
+def dctl_claims(pairs, rows):
+    """D2-2: the default software algorithm is no slower than it was."""
+    return [interval_claim("D2-2", f"{name_of(point)}: the new build to the old one",
+                           (row["ratio"], row["low95"], row["high95"], row["coverage"]), DCTL_GOAL, row["points"])
+            for row, (point, _, _) in zip(rows, pairs.cells)
+            if point["workload"] == "transactions" and point["subject"] == "tm_dctl" and point["threads"] <= 2]
 
 
 def compare(name, commit, rounds, command, started, interrupted=False):

@@ -136,6 +136,28 @@ class Cells(unittest.TestCase):
         made = compared([{OLD: both, NEW: both}])
         self.assertEqual({one["subject"] for one in made["points"]}, {earlier, now})
 
+    def test_a_parameter_that_came_later_makes_no_other_cell(self):
+        old = [document(point("tatas", [4]), point("tatas", [5], params={"writes": 0}))]
+        later = [point("tatas", [2], params={"writes": 10, "paths": "all"}), point("tatas", [3], params={"writes": 0, "paths": "one"}),
+                 point("tatas", [7], params={"writes": 0, "paths": "two"})]
+        made = compared([{OLD: old, NEW: [document(*later)]}])
+        self.assertEqual([(one["params"], one["values"]) for one in made["points"]],
+                         [({"writes": 10, "paths": "all"}, [4]), ({"writes": 10, "paths": "all"}, [2])])
+        self.assertEqual(len(made["against"]["left_out"]), 3, "of two cells nobody knows which one is the old one")
+
+    def test_dctl_has_a_goal_of_its_own(self):
+        def claims(ratio, **members):
+            rounds = rounds_of([100] * 10, [100 * ratio] * 10, **members)
+            for one in rounds:
+                for documents in one.values():
+                    documents[0]["points"][0] |= {"subject": "tm_dctl", "preset": "bank-50"}
+            return [(one["value"], one["goal"], one["outcome"]) for one in compared(rounds)["claims"] if one["id"] == "D2-2"]
+
+        self.assertEqual(claims(0.97, workload="transactions"), [(0.97, 0.98, "missed")])
+        self.assertEqual(claims(0.99, workload="transactions"), [(0.99, 0.98, "holds")])
+        self.assertEqual(claims(0.99, workload="transactions", threads=4), [])
+        self.assertEqual(claims(0.99), [], "of locks")
+
     def test_a_wrong_result_is_told_and_its_cell_left_out(self):
         rounds = rounds_of([1.0, 1.0], [1.0, 1.0])
         rounds[1][NEW][0]["points"] = [point("tatas", [], faults=["sum is 3, not 4"])]

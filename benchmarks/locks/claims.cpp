@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "locks/compared_rounds.hpp"
+
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {

@@ -11,6 +11,7 @@
 #include "locks/line_transfer.hpp"
 #include "observe/document/more_rounds.hpp"
 #include "workloads/harness/fairness.hpp"
+#include "workloads/harness/windows.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
@@ -32,6 +33,37 @@ void add_attempts(std::optional<observe::attempt_record>& to, const observe::att
     to->aborts[i].second += now.aborts[i].second - before.aborts[i].second;
 }
 
+bool has_windows(const request& wanted, const cell& one) {
+  return wanted.watches_windows && one.threads <= machine::cpu_count();
+}
+
+workloads::outcome run_measured(const request& wanted, workloads::subject::runner run,
+                                const workloads::parameters& values, const workloads::plan& how, cell& result) {
+  if (!has_windows(wanted, result)) return workloads::run_with_shares(run, values, how, result.fairness);
+  observe::undisturbed_record& windows = result.undisturbed;
+  const double before_ns = line_transfer_ns();
+  const workloads::outcome seen = workloads::run_with_windows(run, values, how, result.fairness, windows);
+  if (seen.fault != nullptr) return seen;
+  windows.line_before_ns.push_back(before_ns);
+  windows.line_after_ns.push_back(line_transfer_ns());
+  return seen;
+}
+
+/// Further runs, which time every operation and so are slower.
+void run_timed(const request& wanted, workloads::subject::runner run, const workloads::parameters& values,
+               workloads::plan how, cell& result) {
+  const auto note = [&result](const workloads::outcome& timed) {
+    if (timed.fault != nullptr) result.faults.push_back(std::string("with every operation timed: ") + timed.fault);
+  };
+  if (wanted.times_waits) note(workloads::run_for_waits(run, values, how, result.fairness));
+  if (!wanted.times_operations) return;
+  how.sample_every = 1;
+  how.duration_ns /= 4;
+  const workloads::outcome timed = run(values, how);
+  note(timed);
+  result.latency.merge(timed.latency);
+}
+
 void run_once(const request& wanted, const section& which, unsigned round, cell& result) {
   const workloads::subject& subject = wanted.subjects[result.subject];
   workloads::plan how;
@@ -43,7 +75,9 @@ void run_once(const request& wanted, const section& which, unsigned round, cell&
   const bool counted = wanted.attempts_so_far != nullptr && subject.is_algorithm;
   const observe::attempt_record before = counted ? wanted.attempts_so_far() : observe::attempt_record{};
   const workloads::subject::runner run = subject.runner_of(workloads::id_of(*which.workload));
-  const workloads::outcome got = workloads::run_with_shares(run, which.values, how, result.fairness);
+  if (counted) result.sites.begin();
+  const workloads::outcome got = run_measured(wanted, run, which.values, how, result);
+  if (counted) result.sites.end();
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
     return;
@@ -56,9 +90,7 @@ void run_once(const request& wanted, const section& which, unsigned round, cell&
   result.fewest.push_back(got.fewest);
   result.most.push_back(got.most);
   if (counted) add_attempts(result.attempts, before, wanted.attempts_so_far());
-  if (!wanted.times_waits) return;
-  const workloads::outcome timed = workloads::run_for_waits(run, which.values, how, result.fairness);
-  if (timed.fault != nullptr) result.faults.push_back(std::string("with every operation timed: ") + timed.fault);
+  run_timed(wanted, run, which.values, how, result);
 }
 
 /// Keeps the rounds that every subject has finished, so that rounds stay comparable.
@@ -69,8 +101,10 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
     one.fewest.resize(rounds);
     one.most.resize(rounds);
     observe::fairness_record& fair = one.fairness;
+    observe::undisturbed_record& windows = one.undisturbed;
     for (auto* const list :
-         {&fair.slowest_share, &fair.busier_half_share, &fair.p999_wait_ns, &fair.max_wait_ns, &fair.wait_cpus}) {
+         {&fair.slowest_share, &fair.busier_half_share, &fair.p999_wait_ns, &fair.max_wait_ns, &fair.wait_cpus,
+          &windows.throughput, &windows.share, &windows.line_before_ns, &windows.line_after_ns}) {
       if (list->size() > rounds) list->resize(rounds);
     }
   }
@@ -98,6 +132,9 @@ observe::point make_point(const request& wanted, const cell& one) {
   made.fewest = one.fewest;
   made.most = one.most;
   made.fairness = one.fairness;
+  made.undisturbed = one.undisturbed;
+  made.sites = one.sites.records();
+  workloads::put_latency(made, one.latency);
   made.faults = one.faults;
   made.attempts = one.attempts;
   if (made.attempts) std::erase_if(made.attempts->aborts, [](const auto& line) { return line.second == 0; });
@@ -120,10 +157,16 @@ observe::point make_transfer_point(const std::vector<double>& took_ns) {
 std::vector<cell> empty_cells(const request& wanted) {
   std::vector<cell> cells;
   for (std::size_t section_index = 0; section_index < wanted.sections.size(); ++section_index) {
-    const workloads::workload_id id = workloads::id_of(*wanted.sections[section_index].workload);
+    const section& here = wanted.sections[section_index];
+    const workloads::workload_id id = workloads::id_of(*here.workload);
+    const auto runs = [&](const workloads::subject& one) {
+      const bool is_named =
+          here.only.empty() || std::find(here.only.begin(), here.only.end(), one.name) != here.only.end();
+      return is_named && one.runner_of(id) != nullptr;
+    };
     for (const unsigned threads : wanted.threads) {
       for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
-        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({section_index, threads, subject});
+        if (runs(wanted.subjects[subject])) cells.push_back({section_index, threads, subject});
       }
     }
   }
@@ -202,39 +245,6 @@ bool add_points(observe::document& result, const request& wanted, const measured
   }
   if (!all.line_transfer_ns.empty()) result.points.push_back(make_transfer_point(all.line_transfer_ns));
   return sound;
-}
-
-bool comparable(const cell* one, const cell* other) {
-  const auto is_sound = [](const cell* any) {
-    return any != nullptr && any->faults.empty() && !any->throughput.empty();
-  };
-  return is_sound(one) && is_sound(other);
-}
-
-std::span<const double> first_rounds(const cell& one, std::size_t rounds) {
-  return std::span(one.throughput).first(std::min(rounds, one.throughput.size()));
-}
-
-std::vector<double> ratios_of(const cell& one, const cell& other) {
-  const std::size_t rounds = std::min(one.throughput.size(), other.throughput.size());
-  return observe::ratios(first_rounds(one, rounds), first_rounds(other, rounds));
-}
-
-observe::interval ratio_of(const cell& one, const cell& other) {
-  return observe::median_interval(ratios_of(one, other));
-}
-
-std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
-                                                        const std::vector<const cell*>& peers) {
-  if (ours == nullptr || peers.empty()) return std::nullopt;
-  std::size_t rounds = ours->throughput.size();
-  for (const cell* const peer : peers) rounds = std::min(rounds, peer->throughput.size());
-  if (rounds < 2) return std::nullopt;
-  std::vector<observe::peer_values> theirs;
-  theirs.reserve(peers.size());
-  for (const cell* const peer : peers)
-    theirs.push_back({wanted.subjects[peer->subject].name, first_rounds(*peer, rounds)});
-  return observe::compare_to_best_peer(first_rounds(*ours, rounds), theirs);
 }
 
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject) {

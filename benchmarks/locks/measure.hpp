@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "measure/site_watch.hpp"
 #include "observe/document/document.hpp"
 #include "workloads/harness/workload.hpp"
 
@@ -20,6 +20,7 @@ struct section {
   std::string name;  ///< in tables
   const workloads::workload* workload;
   workloads::parameters values;
+  std::vector<std::string> only = {};  ///< the subjects that run it, by name; empty: all that can
 };
 
 section preset_section(const char* name, const char* workload, const char* preset);
@@ -34,8 +35,11 @@ struct request {
   unsigned rounds = 12;  ///< cells of undecided claims get more, see measure_until_decided()
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
-  bool keeps_data = false;   ///< see workloads::plan
-  bool times_waits = false;  ///< with a run of its own for each, see workloads::run_for_waits()
+  bool keeps_data = false;        ///< see workloads::plan
+  bool times_waits = false;       ///< with a run of its own for each, see workloads::run_for_waits()
+  bool times_operations = false;  ///< each one, in a run of its own, a quarter as long: cell::latency
+  /// Cells with no more threads than CPUs are compared by undisturbed windows: cell::undisturbed.
+  bool watches_windows = false;
   /// What this process's attempts have come to, every cause of aborts in its place; null: nobody counts them. Asked
   /// before and after a run of an algorithm of atomic blocks, the filling and the run-in included.
   observe::attempt_record (*attempts_so_far)() = nullptr;
@@ -51,6 +55,9 @@ struct cell {
   observe::fairness_record fairness = {};
   std::vector<std::string> faults = {};
   std::optional<observe::attempt_record> attempts = {};
+  measure::site_watch sites = {};  ///< of algorithms of atomic blocks, where attempts are asked for
+  observe::undisturbed_record undisturbed = {};
+  workloads::latency_histogram latency = {};
 };
 
 struct measured {
@@ -75,22 +82,6 @@ bool interrupted() noexcept;
 /// Adds the cells' points to the result document, and after them one for the line transfers. Reports faults of locks on
 /// standard error, after `name`. False if there are any, or the run was interrupted.
 bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name);
-
-/// Whether both were measured and neither has a fault.
-bool comparable(const cell* one, const cell* other);
-
-/// The throughput of the first rounds: two cells are compared over the rounds that both have.
-std::span<const double> first_rounds(const cell& one, std::size_t rounds);
-
-/// The ratio of two that are comparable(), by round.
-std::vector<double> ratios_of(const cell& one, const cell& other);
-/// The median of that ratio, with its interval.
-observe::interval ratio_of(const cell& one, const cell& other);
-
-/// The ratio to the best of the peers that are comparable() to ours. Nothing if there is none, or if there are too few
-/// rounds to pick one.
-std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
-                                                        const std::vector<const cell*>& peers);
 
 /// The cell of that section, number of threads and subject, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);

@@ -2,6 +2,8 @@
 #include "tm/attempts.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "workloads/transactions/run.hpp"
 
@@ -33,6 +35,26 @@ void print_attempts(std::FILE* out, const request& wanted, const std::vector<cel
                  one.threads, wanted.subjects[one.subject].name, static_cast<unsigned long long>(seen.commits),
                  1'000 * aborts / static_cast<double>(std::max<std::uint64_t>(seen.commits, 1)),
                  static_cast<unsigned long long>(seen.fallbacks), most->first.c_str());
+  }
+}
+
+void print_paths(std::FILE* out, const request& wanted, const std::vector<cell>& cells) {
+  bool is_first = true;
+  for (const cell& one : cells) {
+    const section& where = wanted.sections[one.section];
+    const std::string_view subject = wanted.subjects[one.subject].name;
+    if (subject != "tm_auto" && where.only.empty()) continue;
+    for (const observe::site_record& block : one.sites.records()) {
+      if (!block.is_block()) continue;
+      if (std::exchange(is_first, false)) {
+        std::fprintf(out, "\nPaths of blocks, filling and run-in included\n  %-18s %7s  %-14s %-24s %12s %12s\n",
+                     "section", "threads", "algorithm", "block", "in hardware", "in software");
+      }
+      std::fprintf(out, "  %-18s %7u  %-14s %-24s %12llu %12llu\n", where.name.c_str(), one.threads, subject.data(),
+                   block.name.c_str(),
+                   static_cast<unsigned long long>(block.speculation ? block.speculation->commits : 0),
+                   static_cast<unsigned long long>(block.transactions ? block.transactions->commits : 0));
+    }
   }
 }
 

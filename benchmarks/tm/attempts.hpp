@@ -17,4 +17,7 @@ observe::attempt_record attempts_so_far();
 /// cause. Cells that nobody counted, or without aborts, are left out.
 void print_attempts(std::FILE* out, const request& wanted, const std::vector<cell>& cells);
 
+/// For each block of auto and of mixed blocks, how many ran in hardware and how many in software.
+void print_paths(std::FILE* out, const request& wanted, const std::vector<cell>& cells);
+
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks

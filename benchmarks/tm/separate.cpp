@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tm/separate.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,14 +10,13 @@
 #include <txsync/tm.hpp>
 
 #include "observe/statistics.hpp"
-#include "tm/points.hpp"
+#include "tm/teams.hpp"
 #include "workloads/harness/random.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {
 
 namespace {
 
-using std::chrono::steady_clock;
 using workloads::random_stream;
 
 constexpr unsigned rounds = 5;
@@ -30,39 +27,6 @@ constinit tm::block changing{"bench.separate.change"};
 constinit tm::block counting{"bench.separate.count"};
 constinit tm::block transferring{"bench.separate.transfer"};
 constinit tm::block sleeping{"bench.separate.sleep"};
-
-/// Runs body(thread) in each thread again and again, for that long. Returns how often each second, in all.
-template <class Body>
-double run_team(unsigned threads, unsigned milliseconds, const Body& body) {
-  std::atomic<bool> stop{false};
-  std::atomic<unsigned> ready{0};
-  std::atomic<std::uint64_t> done{0};
-  std::vector<std::thread> team;
-  team.reserve(threads);
-  for (unsigned index = 0; index < threads; ++index) {
-    team.emplace_back([&, index] {
-      decltype(auto) step = body(index);
-      ready.fetch_add(1);
-      while (ready.load() != threads + 1) std::this_thread::yield();
-      std::uint64_t mine = 0;
-      for (; !stop.load(std::memory_order_relaxed); ++mine) step();  // relaxed: guards nothing
-      done.fetch_add(mine);
-    });
-  }
-  while (ready.load() != threads) std::this_thread::yield();
-  ready.fetch_add(1);
-  const auto start = steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-  stop.store(true, std::memory_order_relaxed);
-  for (std::thread& one : team) one.join();
-  return static_cast<double>(done.load()) / std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
-observe::point throughput_of(const std::string& subject, unsigned threads, std::vector<double> values) {
-  return make_point("separate", subject, threads, "throughput", "blocks/s", observe::better::higher, std::move(values));
-}
-
-double median_of(const std::vector<double>& values) { return observe::summarize(values).median; }
 
 // Lists.
 
@@ -103,16 +67,15 @@ commits_and_aborts counts_of_lists() {
   return sum;
 }
 
-void measure_lists(observe::document& result, unsigned milliseconds) {
-  std::vector<double> each_second;
+void measure_lists(std::FILE* out, observe::document& result, unsigned milliseconds) {
+  team_figures figures;
   std::vector<double> aborts;
   for (unsigned round = 0; round < rounds; ++round) {
-    commits_and_aborts before;
-    each_second.push_back(run_team(team_size, milliseconds, [&](unsigned thread) {
+    const commits_and_aborts before = counts_of_lists();
+    figures.add(team_size, milliseconds, [&](unsigned thread) {
       auto list = std::make_unique<own_list>(thread);
-      if (thread == 0) before = counts_of_lists();
       return [list = std::move(list)] { list->step(); };
-    }));
+    });
     const commits_and_aborts after = counts_of_lists();
     aborts.push_back(1'000.0 * static_cast<double>(after.aborts - before.aborts) /
                      static_cast<double>(after.commits - before.commits));
@@ -121,10 +84,10 @@ void measure_lists(observe::document& result, unsigned milliseconds) {
                                            .words = "two threads on lists of their own, nodes made inside: aborts for "
                                                     "each 1,000 blocks",
                                            .from = {result.points.size()}},
-                                          median_of(aborts), 0.1, observe::better::lower));
+                                          observe::median_interval(aborts), 0.1, observe::better::lower));
   result.points.push_back(make_point("separate", "tm_dctl", team_size, "aborts_per_1000", "aborts",
                                      observe::better::lower, std::move(aborts)));
-  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(each_second)));
+  figures.report(out, result, "tm_dctl", "on lists of their own", team_size);
 }
 
 // Counters.
@@ -135,32 +98,31 @@ struct alignas(line_bytes) line {
   tm::var<std::int64_t> count{0};
 };
 
-double count_apart(unsigned milliseconds, std::size_t lines_apart) {
+void count_apart(team_figures& figures, unsigned milliseconds, std::size_t lines_apart) {
   std::vector<line> all(2 * lines_apart + 1);
-  return run_team(team_size, milliseconds, [&](unsigned thread) {
+  figures.add(team_size, milliseconds, [&](unsigned thread) {
     return [&mine = all[thread * lines_apart].count] {
       tm::atomically(counting, [&](auto& tx) { tx.write(mine, tx.read(mine) + 1); });
     };
   });
 }
 
-void measure_counters(observe::document& result, unsigned milliseconds) {
-  std::vector<double> near;
-  std::vector<double> far;
-  std::vector<double> ratios;
+void measure_counters(std::FILE* out, observe::document& result, unsigned milliseconds) {
+  team_figures near, far;
   for (unsigned round = 0; round < rounds; ++round) {
-    far.push_back(count_apart(milliseconds, page_bytes / line_bytes));
-    near.push_back(count_apart(milliseconds, 1));
-    ratios.push_back(near.back() / far.back());
+    count_apart(far, milliseconds, page_bytes / line_bytes);
+    count_apart(near, milliseconds, 1);
   }
+  const std::size_t first = result.points.size();
+  near.report(out, result, "tm_dctl", "on counters 128 bytes apart", team_size);
+  const std::size_t second = result.points.size();
+  far.report(out, result, "tm_dctl", "on counters on pages of their own", team_size);
   // They were slower by a factor of five.
   result.claims.push_back(
       observe::judged({.id = "D2-1",
                        .words = "two threads on counters 128 bytes apart, to counters on pages of their own",
-                       .from = {result.points.size(), result.points.size() + 1}},
-                      median_of(ratios), 0.8, observe::better::higher));
-  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(near)));
-  result.points.push_back(throughput_of("tm_dctl", team_size, std::move(far)));
+                       .from = {first, second}},
+                      observe::ratio_interval(near.throughput(), far.throughput()), 0.8, observe::better::higher));
 }
 
 // Sleepers.
@@ -192,12 +154,12 @@ class sleepers {
   std::vector<std::thread> team_;
 };
 
-double transfers_beside(unsigned count, unsigned milliseconds) {
+void transfers_beside(unsigned count, team_figures& figures, unsigned milliseconds) {
   constexpr std::uint64_t accounts = 1'024;
   const sleepers all(count);
   std::vector<tm::var<std::int64_t>> balances(accounts);
   random_stream random(1, 0);
-  return run_team(1, milliseconds, [&](unsigned) {
+  figures.add(1, milliseconds, [&](unsigned) {
     return [&] {
       tm::var<std::int64_t>& from = balances[random.below(accounts)];
       tm::var<std::int64_t>& to = balances[random.below(accounts)];
@@ -209,40 +171,43 @@ double transfers_beside(unsigned count, unsigned milliseconds) {
   });
 }
 
-void measure_sleepers(observe::document& result, unsigned milliseconds, const char* algorithm) {
+void measure_sleepers(std::FILE* out, observe::document& result, unsigned milliseconds, const char* algorithm) {
   if (!tm::use_algorithm(algorithm)) return;
   const std::string subject = std::string("tm_") + algorithm;
   const unsigned counts[] = {1, 16, 128};
-  std::vector<double> without;
-  std::vector<double> with[std::size(counts)];
-  std::vector<double> ratios[std::size(counts)];
+  team_figures without;
+  team_figures with[std::size(counts)];
   for (unsigned round = 0; round < rounds; ++round) {
-    without.push_back(transfers_beside(0, milliseconds));
-    for (std::size_t i = 0; i < std::size(counts); ++i) {
-      with[i].push_back(transfers_beside(counts[i], milliseconds));
-      ratios[i].push_back(with[i].back() / without.back());
-    }
+    transfers_beside(0, without, milliseconds);
+    for (std::size_t i = 0; i < std::size(counts); ++i) transfers_beside(counts[i], with[i], milliseconds);
   }
   const std::size_t first = result.points.size();
-  result.points.push_back(throughput_of(subject, 1, std::move(without)));
+  without.report(out, result, subject, "that write, without sleepers", 1);
   for (std::size_t i = 0; i < std::size(counts); ++i) {
     result.claims.push_back(observe::judged({.id = "D2-1",
                                              .words = subject + ": a thread that writes beside " +
                                                       std::to_string(counts[i]) + " sleepers on other data, to none",
                                              .from = {result.points.size(), first}},
-                                            median_of(ratios[i]), 0.8, observe::better::higher));
-    result.points.push_back(throughput_of(subject, 1, std::move(with[i])));
+                                            observe::ratio_interval(with[i].throughput(), without.throughput()), 0.8,
+                                            observe::better::higher));
+    with[i].report(out, result, subject, "that write beside " + std::to_string(counts[i]) + " sleepers", 1);
   }
 }
 
 }  // namespace
 
-void measure_separate(observe::document& result, unsigned milliseconds) {
+void measure_separate(std::FILE* out, observe::document& result, unsigned milliseconds) {
   if (!tm::use_algorithm("dctl")) return;
-  measure_lists(result, milliseconds);
-  measure_counters(result, milliseconds);
-  measure_sleepers(result, milliseconds, "dctl");
-  if (machine::htm().attempts) measure_sleepers(result, milliseconds, "auto");
+  std::fprintf(
+      out,
+      "\nBlocks that share nothing (D2-1), medians of %u rounds. slowest: of the slowest thread, to an equal share. "
+      "p99.9 and\nlongest: in runs of their own in which every block is timed. CPUs: what the threads used.\n",
+      rounds);
+  team_figures::print_head(out);
+  measure_lists(out, result, milliseconds);
+  measure_counters(out, result, milliseconds);
+  measure_sleepers(out, result, milliseconds, "dctl");
+  if (machine::htm().attempts) measure_sleepers(out, result, milliseconds, "auto");
   static_cast<void>(tm::use_algorithm("auto"));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "locks/compared_rounds.hpp"
 #include "observe/statistics.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::benchmarks {

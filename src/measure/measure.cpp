@@ -78,15 +78,6 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
   }
 }
 
-void put_latency(cell& one) {
-  observe::percentile_record record{one.latency->count(), {}};
-  if (record.samples == 0) return;
-  for (const auto& [name, part] : observe::written_percentiles) {
-    record.values.emplace_back(name, static_cast<double>(one.latency->percentile(part)));
-  }
-  one.point.latency.emplace_back("op", std::move(record));
-}
-
 }  // namespace
 
 bench_result measure(const bench_request& request) {
@@ -105,7 +96,7 @@ bench_result measure(const bench_request& request) {
   result.interrupted = stop_on_signal::asked();
   for (cell& one : cells) {
     if (!one.was_run()) continue;
-    put_latency(one);
+    workloads::put_latency(one.point, *one.latency);
     one.point.sites = one.sites.records();
     result.points.push_back(std::move(one.point));
   }

@@ -52,6 +52,7 @@ observe::point full_point() {
   made.fewest = {1, 2, 3};
   made.most = {4, 5, greatest};
   made.fairness = {{0.5, 0.4, 0.6}, {0.75, 0.8, 0.7}, {1000, 2000, 3000}, {4e6, 5e6, 6e6}, {0.5, 0.25, 1.5}};
+  made.undisturbed = {{3.5e6, 0, 2.5e6}, {0.9, 0.01, 0.5}, {24, 70, 0}, {62, 70, 0}};
   made.faults = {"repetition 4: the sum is wrong"};
   made.unpinned = 1;
   made.attempts = {{100, 90, 10, {{"conflict", 7}, {"unknown", 3}}, {{"conflict", 7}, {"capacity-read", 1}}}};

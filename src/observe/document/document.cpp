@@ -56,6 +56,14 @@ void put_fairness(json& into, const fairness_record& one) {
   }
 }
 
+void put_undisturbed(json& into, const undisturbed_record& one) {
+  if (one.throughput.empty()) return;
+  into["undisturbed"] = {{"throughput", one.throughput},
+                         {"share", one.share},
+                         {"line_before_ns", one.line_before_ns},
+                         {"line_after_ns", one.line_after_ns}};
+}
+
 /// The median with `digits` digits after the point, `width` characters wide; "-" without values.
 std::string column(const std::vector<double>& values, double unit, int digits, int width) {
   if (values.empty()) return fmt::format("{:>{}}", "-", width);
@@ -208,6 +216,7 @@ json to_json(const point& one) {
   }
   if (!one.fewest.empty()) made["thread_operations"] = {{"fewest", one.fewest}, {"most", one.most}};
   put_fairness(made, one.fairness);
+  put_undisturbed(made, one.undisturbed);
   put_list(made, "faults", one.faults);
   if (one.unpinned != 0) made["unpinned"] = one.unpinned;
   put_details(made, one);

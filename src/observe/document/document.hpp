@@ -210,6 +210,16 @@ struct fairness_record {
   std::vector<double> wait_cpus;  ///< CPU time that all threads used in lock(), in seconds per second
 };
 
+/// How much of each repetition nothing disturbed, and what was measured then (workloads/harness/windows.hpp). Each list has
+/// one value per repetition, in their order; it is empty if it was not measured.
+struct undisturbed_record {
+  std::vector<double> throughput;  ///< operations a second in the windows that count; 0: there were too few
+  std::vector<double> share;       ///< of the measured phase: the time of these windows
+  // How long a cache line took from one CPU to the other, before the repetition and after it:
+  std::vector<double> line_before_ns;
+  std::vector<double> line_after_ns;
+};
+
 /// One cell of a measurement: one subject on one workload, with one set of parameters and threads.
 struct point {
   std::string workload;
@@ -229,6 +239,7 @@ struct point {
   std::vector<std::uint64_t> fewest;  ///< operations of the thread with the fewest, by repetition; may be empty
   std::vector<std::uint64_t> most;    ///< operations of the thread with the most
   fairness_record fairness;
+  undisturbed_record undisturbed;
   std::vector<std::string> faults;  ///< repetitions that failed their own check, one sentence each
   unsigned unpinned = 0;            ///< threads that the system refused to pin; the largest number of all repetitions
 

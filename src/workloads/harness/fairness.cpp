@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/harness/fairness.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
@@ -35,6 +36,15 @@ outcome run_for_waits(subject::runner run, const parameters& values, plan how, o
   const outcome seen = run(values, how);
   add_waits(seen, into);
   return seen;
+}
+
+void put_latency(observe::point& into, const latency_histogram& samples) {
+  observe::percentile_record record{samples.count(), {}};
+  if (record.samples == 0) return;
+  for (const auto& [name, part] : observe::written_percentiles) {
+    record.values.emplace_back(name, static_cast<double>(samples.percentile(part)));
+  }
+  into.latency.emplace_back("op", std::move(record));
 }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

@@ -16,4 +16,7 @@ outcome run_with_shares(subject::runner run, const parameters& values, plan how,
 /// is run, and the outcome is empty.
 outcome run_for_waits(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 
+/// The percentiles of the point's operations, if there are samples.
+void put_latency(observe::point& into, const latency_histogram& samples);
+
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::workloads

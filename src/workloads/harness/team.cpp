@@ -20,8 +20,14 @@ void worker::wait_for_start() noexcept {
 bool worker::turn() noexcept {
   const std::uint64_t now = done();
   if (now == limit_) return false;
-  sampling_ = true;
   const std::uint64_t left = limit_ - now;
+  if (stamps_ != nullptr) {
+    // relaxed: a stamp more or less at the edges of the measured phase does not matter
+    const bool counts = signals_->measuring.load(std::memory_order_relaxed);
+    turn_ = now + std::min(left, stamps_->add({machine::cycles(), now}, counts));
+    return !signals_->stop.load(std::memory_order_relaxed);  // as in more()
+  }
+  sampling_ = true;
   turn_ = now + (how_->sample_every < left ? how_->sample_every : left);
   return !signals_->stop.load(std::memory_order_relaxed);  // as in more()
 }
@@ -83,6 +89,7 @@ class team {
  private:
   /// Starts all threads and waits until they wait at the gate; or starts none.
   bool start(erased_body body, void* shared) noexcept {
+    TXSYNC_ASSERT(how_.stamps_by_thread == nullptr || how_.sample_every == 0, "a turn is for one of them");
     machine::enter_phase(machine::phase::running);
     const std::uint64_t rate = how_.sample_every != 0 ? machine::cycles_per_second() : 1;
     unsigned started = 0;
@@ -94,8 +101,10 @@ class team {
       one.index_ = started;
       one.seed_ = how_.seed;
       one.limit_ = how_.operations != 0 ? how_.operations : ~std::uint64_t{0};
-      one.turn_ = how_.sample_every != 0 && how_.sample_every < one.limit_ ? how_.sample_every : one.limit_;
+      const std::uint64_t first_turn = how_.stamps_by_thread != nullptr ? 1 : how_.sample_every;
+      one.turn_ = first_turn != 0 && first_turn < one.limit_ ? first_turn : one.limit_;
       if (waits_) one.waits_ = &(*waits_)[started];
+      if (how_.stamps_by_thread != nullptr) one.stamps_ = &how_.stamps_by_thread[started];
       one.ns_per_cycle_ = 1e9 / static_cast<double>(rate);
       if (!one.thread_.start(worker::run, &one)) break;
       ++started;

@@ -25,6 +25,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "workloads/harness/random.hpp"
+#include "workloads/harness/stamps.hpp"
 #include "workloads/harness/wait_clock.hpp"
 #include "workloads/harness/workload.hpp"
 
@@ -122,7 +123,7 @@ class alignas(machine::pad_bytes) worker {
 
   // Used by every operation.
   std::atomic<std::uint64_t> done_{0};
-  std::uint64_t turn_ = 0;  ///< at this count, turn() decides: end the run, or sample the next operation
+  std::uint64_t turn_ = 0;  ///< at this count, turn() decides: end the run, make a stamp, or sample the next operation
   team_signals* signals_ = nullptr;
   bool sampling_ = false;
   std::uint64_t begun_ = 0;
@@ -154,6 +155,8 @@ class alignas(machine::pad_bytes) worker {
   std::uint64_t waited_ = 0;
   bool entered_ = false;
   wait_record* waits_ = nullptr;  ///< null unless every operation is sampled
+
+  stamp_log* stamps_ = nullptr;  ///< null: none are wanted
 };
 
 /// What a thread does between two sections: fences, because computing costs nothing on simulated machines. It is half

@@ -14,6 +14,8 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::workloads {
 
+struct stamp_log;
+
 /// How to run a workload once. The caller does repetitions.
 struct plan {
   unsigned threads = 1;  ///< 1..max_threads
@@ -30,6 +32,8 @@ struct plan {
   std::uint64_t sample_every = 0;  ///< times each n-th operation of a thread; 0: none; 1: waits too
   /// Room for one number per thread: its operations in the measured phase. Null: not wanted.
   std::uint64_t* operations_by_thread = nullptr;
+  /// A log for each thread, for stamps of the measured phase (stamps.hpp). Null: not wanted. Requires: sample_every is 0.
+  stamp_log* stamps_by_thread = nullptr;
 };
 
 inline constexpr unsigned max_threads = 4096;
