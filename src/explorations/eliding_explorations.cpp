@@ -12,6 +12,7 @@
 #include "explorations/exploration.hpp"
 #include "explorations/own_site.hpp"
 #include "policy/packed.hpp"
+#include "speculate/thread_memory.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
@@ -118,6 +119,23 @@ struct actions_test {
   }
 };
 
+/// Each thread takes memory for its attempts, perhaps that of a thread that has ended. No two have the same at a time.
+struct memory_test {
+  static constexpr unsigned threads = 3;
+  std::atomic<detail::thread_memory*> of[threads] = {};  ///< null: the thread has none, or is about to end
+  std::atomic<bool> shared{false};
+
+  static void body(memory_test& me, unsigned index) {
+    me.of[index].store(detail::my_memory());
+    const detail::thread_memory* const mine = me.of[index].load();
+    for (unsigned other = 0; other < threads; ++other) {
+      if (mine != nullptr && other != index && me.of[other].load() == mine) me.shared.store(true);
+    }
+    me.of[index].store(nullptr);
+  }
+  const char* check() const { return shared.load() ? "two threads have the same memory" : nullptr; }
+};
+
 /// A site whose sections ask for their policy for the first time while another thread changes it.
 struct changing_policy_test {
   static constexpr std::uint32_t off = policy::packed{.counting = false, .elision = policy::elision_kind::off}.word();
@@ -169,6 +187,7 @@ constexpr exploration table[] = {
     test_of<changing_policy_test, 3>("elided_tatas-policy",
                                      "a site's policy is set while it is asked for the first time"),
     test_of<actions_test<eager>, 2>("elided_actions", "actions run once, after the commit"),
+    test_of<memory_test, memory_test::threads>("elided_memory", "memory of threads, which come and end"),
 };
 
 }  // namespace

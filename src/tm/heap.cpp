@@ -173,6 +173,8 @@ void free_slots::share(free_slot* first, std::size_t which) noexcept {
 }
 
 void free_slots::give_to_all(void* object) noexcept {
+  TXSYNC_ASSERT(slab::around(object).life_of_slot(object).load(std::memory_order_relaxed) == life::destroyed,
+                "the object's life has ended");
   auto* const slot = static_cast<free_slot*>(object);
   slot->next = nullptr;
   share(slot, slab::around(object).size_class());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <speculate/scoped_site.hpp>
+#include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/priority_tatas.hpp>
@@ -380,6 +381,18 @@ TEST(Speculators, AreNeverMoreForAMoment) {
 // Ready before any constructor of static storage runs.
 constinit txsync::warming<txsync::ticket_lock> without_site;
 constinit txsync::warming_with_node<txsync::mcs_lock> with_node_without_site;
+
+TEST(WarmingLock, ATryWithADeadlineAnswersWhetherItHasTheLock) {
+  scoped_site where{txsync::warm_up_presets::eager};
+  txsync::warming<txsync::futex_mutex> lock{where};
+  EXPECT_TRUE(lock.try_lock_until_ns(machine::clock_ns()));
+  std::thread([&] { EXPECT_FALSE(lock.try_lock_until_ns(machine::clock_ns() + 1'000'000)); }).join();
+  lock.unlock();
+  std::thread([&] {
+    EXPECT_TRUE(lock.try_lock_until_ns(machine::clock_ns() + 1'000'000));
+    lock.unlock();
+  }).join();
+}
 
 TEST(WarmingLock, WithoutASiteNeedsNoConstructor) {
   EXPECT_EQ(&without_site.get_site(), &txsync::site::unnamed());
