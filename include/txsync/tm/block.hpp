@@ -21,8 +21,9 @@ struct block_policy {
   /// of others, T * (32,768 + T), may come first.
   std::uint32_t attempts = 32;
   /// Attempts in hardware before that, with the algorithms auto, hydctl and htm_sgl_adaptive. An abort that says that
-  /// another attempt would not help ends them sooner. The other algorithms with hardware attempts make ten, whatever the
-  /// causes. 0: none, with any algorithm.
+  /// another attempt would not help ends them sooner. If nearly all transactions of the block commit in hardware, the
+  /// second such abort does. The other algorithms with hardware attempts make ten, whatever the causes. 0: none, with any
+  /// algorithm.
   std::uint32_t hardware_attempts = 5;
   /// Runs serially and once, and cannot be undone: for blocks that always do I/O. If it stands within another block, it
   /// calls transaction::irrevocable() for the outer one.

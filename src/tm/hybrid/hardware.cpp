@@ -40,6 +40,7 @@ struct hardware_tries {
   std::uint32_t left;
   bool every_abort_counts;
   std::uint32_t waits_left = max_waits;
+  bool was_hopeless = false;  ///< an abort has said that another attempt would not help
 };
 
 void wait_until_not_excluded(runner& me) noexcept {
@@ -54,6 +55,14 @@ void wait_until_not_excluded(runner& me) noexcept {
     }
     waiting.wait(min_wait_cycles);
   }
+}
+
+/// Whether the block's transactions nearly always commit in hardware. Then a capacity abort comes from a line that was
+/// evicted by chance, or by another thread of the core. One more attempt costs less than software, which others have to
+/// notice.
+bool commits_mostly(const runner& me) noexcept {
+  constexpr std::uint64_t min_commits_a_failure = 8;
+  return me.counts->attempts.blocks.read() > min_commits_a_failure * me.counts->attempts.failed.read();
 }
 
 /// True: another attempt may help, and what had to be waited for is over.
@@ -73,7 +82,10 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
     wait_until_not_excluded(me);
     return true;
   }
-  if ((why != abort_cause::conflict && why != abort_cause::locked && !status.may_retry()) || --left == 0) return false;
+  const bool has_hope = why == abort_cause::conflict || why == abort_cause::locked || status.may_retry();
+  if (!has_hope && (tries.was_hopeless || !commits_mostly(me))) return false;
+  tries.was_hopeless |= !has_hope;
+  if (--left == 0) return false;
   txsync::detail::jitter random(&me);
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
   txsync::detail::pause_for(random.upto(min_wait_cycles << (made < max_doublings ? made : max_doublings)));
