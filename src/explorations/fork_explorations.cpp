@@ -141,6 +141,31 @@ struct forked_queue_test {
   }
 };
 
+/// In the child of a fork, whose parent's threads wait in the queue: once the lock is given up, it is free to be tried.
+template <class Lock, bool shared>
+struct forked_try_test {
+  Lock lock{};
+  mcs_node gone{};
+  bool got = false;
+
+  forked_try_test() {
+    lock.lock();
+    txsync_sim_show_forks(1);
+    add_parents(lock, gone);
+  }
+  ~forked_try_test() { txsync_sim_show_forks(0); }
+
+  static void body(forked_try_test& me, unsigned) {
+    me.lock.unlock();
+    if constexpr (shared) {
+      me.got = me.lock.try_lock_shared() && me.lock.try_lock_shared();
+    } else {
+      me.got = me.lock.try_lock() && !me.lock.try_lock();
+    }
+  }
+  const char* check() const { return got ? nullptr : "a free lock was not acquired, or a held one was"; }
+};
+
 /// In the child of a fork, the parent's threads sleep at the lock. If there was a reader inside, it is the first
 /// thread. Then the threads read, where readers wait for sleeping writers, and write.
 template <std::uint64_t word>
@@ -222,6 +247,8 @@ constexpr exploration table[] = {
     forked_queue<mcs_lock, 3>("mcs-forked-door", "the same, and there is a CPU for one", 1),
     forked_queue<srwlock, 1>("srwlock-forked-alone", "in a child, one of the parent is the first in line, one thread"),
     forked_queue<srwlock, 3>("srwlock-forked", "the same, three threads"),
+    {"srwlock-forked-try", "one thread, which tries", verdict::right, run_anew<forked_try_test<srwlock, false>, 1>},
+    {"srwlock-forked-try-shared", "the same, shared", verdict::right, run_anew<forked_try_test<srwlock, true>, 1>},
     forked_queue<futex_rwlock, 1>("futex_rwlock-forked-alone",
                                   "in a child, three of the parent are overdue, one thread"),
     forked_queue<futex_rwlock, 3>("futex_rwlock-forked", "the same, three threads", 1),

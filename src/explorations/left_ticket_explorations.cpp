@@ -2,6 +2,8 @@
 // Ticket locks some of whose waiters leave when their deadline passes, before or while they are served.
 #include "locks/left_tickets.hpp"
 
+#include <new>
+
 #include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -31,6 +33,7 @@ struct left_tickets_test {
   unsigned inside = 0;  // guarded by the lock
   unsigned taken = 0;
   bool met = false;
+  bool was_full = false;
 
   left_tickets_test() {
     detail::forget_all_left();
@@ -41,6 +44,7 @@ struct left_tickets_test {
   bool lock(bool is_patient) noexcept {
     if (!is_patient) {
       const auto came_to = detail::draw_and_wait_until(queue, machine::clock_ns() + patience_ns);
+      if (came_to == detail::timed_wait::no_room) was_full = true;
       if (came_to == detail::timed_wait::no_room) return how == ends::enters_without_room || queue.draw_if_served();
       return came_to == detail::timed_wait::served;
     }
@@ -71,9 +75,60 @@ struct left_tickets_test {
   }
   const char* check() const {
     if (met || inside != 0) return "two threads were inside at once";
+    if (was_full && room > 1) return "there was no room on a list that was not full";
     if (queue.is_held()) return "a ticket that was left is served, and nobody passes it on";
     if (detail::tickets_left.load() != 0) return "a ticket is on the list that nobody holds";
     return taken >= sections ? nullptr : "a thread that waits for as long as it takes got nothing";
+  }
+};
+
+/// Each thread makes locks in the same memory, one after another. Each lock but the last ends while it is held and a ticket
+/// is left in it, which means nothing to the next one.
+struct made_anew_test {
+  static constexpr unsigned threads = 2;
+  static constexpr unsigned locks = 2;
+
+  struct memory {
+    alignas(64) detail::ticket_queue queue{};
+    const char* fault = nullptr;
+  };
+  memory of_thread[threads];
+  memory before_the_fork;
+
+  /// The calling thread then holds the new lock.
+  static void make(memory& mine) noexcept {
+    const std::uint32_t so_far = detail::tickets_listed.load();
+    new (&mine.queue) detail::ticket_queue;
+    detail::forget_left(&mine.queue, so_far);
+    if (!mine.queue.is_served(mine.queue.draw())) mine.fault = "a new lock is held";
+  }
+  static void leave(memory& mine) noexcept {
+    if (detail::draw_and_wait_until(mine.queue, 0) != detail::timed_wait::expired)
+      mine.fault = "the next ticket of a lock that is held was served";
+  }
+
+  made_anew_test() {
+    detail::forget_all_left();
+    make(before_the_fork);
+    leave(before_the_fork);
+    detail::forget_all_left();
+  }
+  static void body(made_anew_test& me, unsigned index) {
+    memory& mine = me.of_thread[index];
+    for (unsigned i = 0; i < locks; ++i) {
+      make(mine);
+      leave(mine);
+    }
+    make(mine);
+    const std::uint32_t next = mine.queue.draw();
+    mine.queue.serve_next();
+    detail::pass_on_left(mine.queue, next);
+    if (!mine.queue.is_served(next)) mine.fault = "a ticket of an earlier lock was passed on";
+  }
+  const char* check() const {
+    for (const memory& one : of_thread)
+      if (one.fault != nullptr) return one.fault;
+    return detail::tickets_left.load() == 0 ? nullptr : "a ticket is on the list that nobody holds";
   }
 };
 
@@ -95,6 +150,8 @@ constexpr exploration table[] = {
      1},
     {"ticket-left-late", "with a limiter, a deadline passes meanwhile", right,
      run_anew<left_tickets_test<true, 300, ends::passes_on>, 4>, 1},
+    {"fifo_ticket-left-anew", "locks in the memory of locks that were never given up", right,
+     run_anew<made_anew_test, made_anew_test::threads>},
     {"seeded:fifo_ticket-left", "nobody passes a ticket on", verdict::broken,
      run_anew<left_tickets_test<false, 0, ends::forgets>, 2>},
     {"seeded:fifo_ticket-left-few", "who has no room on the list enters", verdict::broken,

@@ -9,6 +9,7 @@
 
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/ticket.hpp>
 
 #include "explorations/exploration.hpp"
@@ -141,6 +142,46 @@ constexpr auto beside = run_anew<crowded_mutex_test<ways::by_deadline, at_start,
 template <std::uint32_t absent, std::uint32_t limit = usual.at_condition, unsigned threads = 3>
 constexpr auto condition = run_anew<crowded_condition_test<absent, limit, threads>, threads>;
 
+/// No waiter can be counted. One waits for a lock that stays held, or at a condition, until its deadline.
+template <class Wait>
+struct expiring_test {
+  static constexpr std::uint64_t patience_ns = 1'500'000;  // more than one nap
+
+  Wait wait{};
+  const char* wrong = nullptr;
+
+  expiring_test() noexcept {
+    detail::max_waiters.aside = detail::max_waiters.asleep = detail::max_waiters.at_condition = 0;
+  }
+  ~expiring_test() { detail::max_waiters = usual; }
+
+  static void body(expiring_test& me, unsigned) {
+    const std::uint64_t deadline = machine::clock_ns() + patience_ns;
+    while (me.wait.until(deadline)) {
+      if (!Wait::may_end_early) me.wrong = "a lock that is held was acquired";
+    }
+    if (machine::clock_ns() < deadline) me.wrong = "the wait ended before its deadline";
+  }
+  const char* check() const { return wrong; }
+};
+template <class Lock>
+struct wait_for {
+  static constexpr bool may_end_early = false;
+  Lock lock{};
+  wait_for() { lock.lock(); }
+  ~wait_for() { lock.unlock(); }
+  bool until(std::uint64_t deadline) noexcept { return lock.try_lock_until_ns(deadline); }
+};
+struct wait_at_condition {
+  static constexpr bool may_end_early = true;
+  mutex lock{};
+  condition_variable changed{};
+  bool until(std::uint64_t deadline) noexcept {
+    std::unique_lock held(lock);
+    return changed.wait_until_ns(held, deadline) == std::cv_status::no_timeout;
+  }
+};
+
 /// A ticket lock that compares numbers instead of their distance.
 class without_wrap {
  public:
@@ -200,12 +241,18 @@ constexpr exploration table[] = {
     {"condition_variable-few", "one may wait, three want to", right, condition<0, 1, 4>},
     {"condition_variable-full", "none may wait, two want to", right, condition<usual.at_condition>},
     {"condition_variable-full-1", "one more may wait, two want to", right, condition<all_but_one>},
+    {"condition_variable-full-late", "none may wait, and a deadline passes", right,
+     run_anew<expiring_test<wait_at_condition>, 1>},
     {"futex-line-few", "one may be in line, numbers begin anew", right, line<1, 4, before_the_last>, sleeps},
     {"futex-line-full", "a full line of threads that are not there", right, line<usual.in_line>, sleeps},
     {"futex-aside-few", "one may wait with a deadline, three want to", right, beside<1, 3, quiet>, sleeps},
     {"futex-aside-full", "no more may wait with a deadline", right, beside<usual.aside>, sleeps},
     {"futex-aside-full-1", "one more may wait with a deadline", right, beside<usual.aside, 3, full_aside - one_aside>,
      sleeps},
+    {"futex-aside-full-late", "none may wait with a deadline, and it passes", right,
+     run_anew<expiring_test<wait_for<futex_mutex>>, 1>},
+    {"futex_rwlock-full-late", "none may sleep, and a deadline passes", right,
+     run_anew<expiring_test<wait_for<futex_rwlock>>, 1>},
     {"fifo_ticket-wrap", "tickets begin anew", right, numbered_test<fifo_ticket_lock, 2>::run},
     {"ticket-wrap", "tickets, and numbers of threads outside, begin anew", right, numbered_test<ticket_lock, 4>::run,
      sleeps},

@@ -54,7 +54,7 @@ TESTS = {
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
     "timed": "condition_variable-timed|txsync::shared_mutex-timed",
     "once_in_child": "srwlock-forked",
-    "left_tickets": r"(fifo_)?ticket-left.*",
+    "left_tickets": r"(fifo_)?ticket-left.*|policy_mutex-(fifo_)?ticket-deadline$",
     "ticket": "((warm|elided)_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",
     "priority_tatas": "warm_priority",
     "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
