@@ -16,6 +16,7 @@
 #include <txsync/shared_mutex.hpp>
 
 #include "explorations/exploration.hpp"
+#include "explorations/policy_locks.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
@@ -367,6 +368,36 @@ struct limiter_test {
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
 
+/// One thread is in the queue and one in the passive set when a policy_mutex is unlocked, which calls the second in.
+struct called_in_test {
+  by_policy<lock_policy::ticket> lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> is_crowded{false};
+  bool forgotten = false;
+
+  called_in_test() { detail::lower_patience(1); }
+  ~called_in_test() { detail::lower_patience(0); }
+
+  std::uint32_t number(unsigned which) noexcept {
+    return reinterpret_cast<const std::atomic<std::uint32_t>*>(limiter_of(lock))[which].load();
+  }
+  static void body(called_in_test& me, unsigned index) {
+    if (index != 0) {
+      while (!(index == 1 ? me.is_held : me.is_crowded).load()) machine::relax();
+      me.lock.lock();
+      return me.lock.unlock();
+    }
+    me.lock.lock();
+    me.is_held.store(true);
+    while (queue_of(me.lock).active() < 2) machine::relax();
+    me.is_crowded.store(true);
+    while (me.number(0) == 0) machine::relax();
+    me.lock.unlock();
+    if (me.number(1) == 0) me.forgotten = true;
+  }
+  const char* check() const { return forgotten ? "nobody was called in" : nullptr; }
+};
+
 /// All are in the passive set when the lock is released, and no thread comes back: each is let in by the one before.
 struct drain_test {
   ticket_lock lock{};
@@ -436,6 +467,8 @@ constexpr exploration table[] = {
      run_anew<limiter_test<ticket_parts<true>, 3>, 3>, crowded},
     {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<limiter_test<mcs_parts<true>, 3>, 3>,
      crowded},
+    {"policy_mutex-ticket-called-in", "one is passive when a mutex by policy is unlocked", right,
+     run_anew<called_in_test, 3>, crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     overdue_at<futex_rwlock, 1, 0, true>("futex_rwlock-overdue-reader", "a reader is overdue, a writer never waits"),
     overdue_at<futex_rwlock, 2, 0, true>("futex_rwlock-overdue-readers", "the same, two readers"),

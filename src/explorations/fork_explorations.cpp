@@ -2,6 +2,8 @@
 // Locks with queues in the child of a fork. The forking thread holds the lock, and threads of the parent, which do not
 // exist in the child, wait for it. Their traces are written into the lock as the fork leaves them.
 #include <txsync_backend/runtime.h>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 
 #include <txsync/condition_variable.hpp>
@@ -46,7 +48,7 @@ void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
 }
 void add_parents(policy_mutex& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
-  add_parents_outside(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(concurrency_limiter));
+  add_parents_outside(limiter_of(lock));
 }
 /// One thread of the parent is ready.
 void add_parents(by_policy<lock_policy::priority_tatas>& lock, mcs_node&) noexcept {
@@ -60,6 +62,17 @@ void add_parents(fifo_mcs_lock& lock, mcs_node& gone) noexcept {
 void add_parents(mcs_lock& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_mcs_lock&>(lock), gone);
   add_parents_outside(&reinterpret_cast<fifo_mcs_lock*>(&lock)[1]);
+}
+/// With a thread of the parent that was called in and has not come; newcomers were kept out meanwhile.
+template <class Lock>
+class closed_for_one : public Lock {};
+template <class Lock>
+void add_parents(closed_for_one<Lock>& lock, mcs_node&) noexcept {
+  std::byte* const limiter = reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(concurrency_limiter);
+  write_at<std::uint32_t>(limiter, 0, 1);
+  write_at<std::uint32_t>(limiter, 4, 1);
+  write_at<std::uint8_t>(limiter, 8, 1);
+  write_at<std::uint8_t>(limiter, 9, 1);
 }
 /// One thread is the first of the queue, and keeps others out.
 void add_parents(srwlock& lock, mcs_node& gone) noexcept {
@@ -136,6 +149,12 @@ struct forked_queue_test {
   }
   const char* check() const {
     if (met) return "two threads were in the section";
+    if constexpr (requires { typename Lock::node; }) {
+      // Which process the queue is made for. Otherwise threads only try, in no order.
+      std::uint32_t made_for;
+      std::memcpy(&made_for, reinterpret_cast<const std::byte*>(&lock) + 12, sizeof made_for);
+      if (made_for != 1) return "the queue was not made for the child";
+    }
     if (gone.next.load() != &gone || gone.waiting.load()) return "memory of a thread that is gone was written";
     return lock.is_held() ? "the lock is not free at the end" : nullptr;
   }
@@ -164,6 +183,68 @@ struct forked_try_test {
     }
   }
   const char* check() const { return got ? nullptr : "a free lock was not acquired, or a held one was"; }
+};
+
+/// The lock is not held at the fork.
+template <class Lock>
+struct forked_free_test {
+  child_of_fork here{};
+  closed_for_one<Lock> lock{};
+  unsigned inside = 0;
+  bool met = false;
+
+  forked_free_test() noexcept {
+    mcs_node none{};
+    add_parents(lock, none);
+  }
+  static void body(forked_free_test& me, unsigned) {
+    turn_at<Lock> mine{};
+    mine.take(me.lock);
+    if (me.inside++ != 0) me.met = true;
+    machine::yield();
+    --me.inside;
+    mine.give_up(me.lock);
+  }
+  const char* check() const {
+    if (met) return "two threads were in the section";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
+/// In a child's child, one thread has a far deadline. In the child the lock was used, too.
+template <std::uint32_t word>
+struct forked_twice_test {
+  by_policy<word> lock{};
+  unsigned inside = 0;
+  bool met = false;
+
+  forked_twice_test() noexcept {
+    lock.lock();
+    txsync_sim_show_forks(1);
+    lock.unlock();
+    lock.lock();
+    lock.unlock();
+    txsync_sim_show_forks(2);
+  }
+  ~forked_twice_test() { txsync_sim_show_forks(0); }
+
+  static void body(forked_twice_test& me, unsigned index) {
+    constexpr std::uint64_t long_time_ns = 1'000'000'000'000;
+    if (index != 0) {
+      me.lock.lock();
+    } else if (!me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
+      me.met = true;
+      return;
+    }
+    if (me.inside++ != 0) me.met = true;
+    machine::yield();
+    --me.inside;
+    me.lock.unlock();
+  }
+  const char* check() const {
+    if (met) return "two threads were in the section, or one gave up";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
 };
 
 /// In the child of a fork, the parent's threads sleep at the lock. If there was a reader inside, it is the first
@@ -245,6 +326,11 @@ constexpr exploration table[] = {
     forked_queue<fifo_mcs_lock, 3>("fifo_mcs-forked-3", "the same, three threads"),
     forked_queue<mcs_lock, 3>("mcs-forked", "in a child, one of the parent waits inside and two outside"),
     forked_queue<mcs_lock, 3>("mcs-forked-door", "the same, and there is a CPU for one", 1),
+    forked_queue<closed_for_one<ticket_lock>, 2>("ticket-forked-called", "in a child, one of the parent was called in"),
+    {"ticket-forked-free", "the same, not held", verdict::right, run_anew<forked_free_test<ticket_lock>, 2>},
+    {"mcs-forked-free", "the same, not held", verdict::right, run_anew<forked_free_test<mcs_lock>, 2>},
+    {"policy_mutex-ticket-forked-deadline", "in a child's child, three threads, one with a deadline", verdict::right,
+     run_anew<forked_twice_test<lock_policy::ticket>, 3>},
     forked_queue<srwlock, 1>("srwlock-forked-alone", "in a child, one of the parent is the first in line, one thread"),
     forked_queue<srwlock, 3>("srwlock-forked", "the same, three threads"),
     {"srwlock-forked-try", "one thread, which tries", verdict::right, run_anew<forked_try_test<srwlock, false>, 1>},

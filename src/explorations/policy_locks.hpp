@@ -2,6 +2,7 @@
 // Mutexes whose algorithm is given by the policy of their site.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <txsync/policy_mutex.hpp>
@@ -16,6 +17,16 @@ inline constinit site policy_site{"explored.policy"};
 /// Counting is off, because a count must not be part of a schedule.
 inline void set_explored_policy(std::uint32_t word) noexcept {
   policy_site.set_policy(word | policy_word::counting_off);
+}
+
+/// Where its queue and its concurrency limiter (`limiter`) are: after the words, the site, the choice and the mark.
+inline const detail::ticket_queue& queue_of(const policy_mutex& lock) noexcept {
+  return reinterpret_cast<const detail::ticket_queue&>(lock);
+}
+inline std::byte* limiter_of(policy_mutex& lock) noexcept {
+  constexpr std::size_t before = sizeof(detail::lock_words) + sizeof(site*) + 2 * sizeof(std::uint16_t);
+  static_assert(sizeof(policy_mutex) - before - sizeof(concurrency_limiter) < alignof(policy_mutex));
+  return reinterpret_cast<std::byte*>(&lock) + before;
 }
 
 template <std::uint32_t word>

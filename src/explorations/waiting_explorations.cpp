@@ -17,6 +17,7 @@
 
 #include "explorations/condition_waits.hpp"
 #include "explorations/exploration.hpp"
+#include "explorations/policy_locks.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations {
 
@@ -230,6 +231,31 @@ struct giving_up_test : patience_test<Lock, shared> {
     me.gave_up.store(true);
   }
   const char* check() const { return got_it ? "a held lock was acquired" : patience_test<Lock, shared>::check(); }
+};
+
+/// A thread with a far deadline stands in the queue, where the holder sees it.
+template <std::uint32_t word>
+struct in_line_test {
+  by_policy<word> lock{};
+  std::atomic<bool> held{false};
+  bool gave_up = false;
+
+  static void body(in_line_test& me, unsigned index) {
+    if (index == 0) {
+      me.lock.lock();
+      me.held.store(true);
+      while (queue_of(me.lock).active() != 2) machine::relax();
+      return me.lock.unlock();
+    }
+    while (!me.held.load()) machine::relax();
+    constexpr std::uint64_t long_time_ns = 1'000'000'000'000;
+    if (!me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
+      me.gave_up = true;
+      return;
+    }
+    me.lock.unlock();
+  }
+  const char* check() const { return gave_up ? "a thread gave up before its deadline" : nullptr; }
 };
 
 /// Readers that give way to sleeping writers.
@@ -504,6 +530,14 @@ constexpr exploration table[] = {
     {"txsync::shared_mutex-way-made-spinning", "the same where waiters spin first", right,
      run_anew<way_made_test<shared_mutex>, 3>},
     {"tatas-patience", "one gives up, two do not", right, run_anew<patience_test<tatas_lock, false>, 3>},
+    {"policy_mutex-tatas-giving-up", "the holder waits until one gives up", right,
+     run_anew<giving_up_test<by_policy<lock_policy::tatas>, false>, 3>},
+    {"policy_mutex-ticket-giving-up", "the same, ticket", right,
+     run_anew<giving_up_test<by_policy<lock_policy::ticket>, false>, 3>},
+    {"policy_mutex-priority_tatas-giving-up", "the same, priority_tatas", right,
+     run_anew<giving_up_test<by_policy<lock_policy::priority_tatas>, false>, 3>},
+    {"policy_mutex-fifo_ticket-in-line", "the holder waits until a thread with a deadline is in the queue", right,
+     run_anew<in_line_test<lock_policy::fifo_ticket>, 2>},
     {"occ_rwlock-patience", "a writer gives up", right, run_anew<patience_test<occ_rwlock, false>, 3>, sleeps},
     {"occ_rwlock-giving-up", "the holder waits until a writer gives up", right,
      run_anew<giving_up_test<occ_rwlock, false>, 3>, sleeps},
