@@ -154,9 +154,9 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
 
 void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept TXSYNC_UNCHECKED {
   if (is_of_another(here)) [[unlikely]] {
-    // Taken before the fork, by the thread that forked.
-    machine::fence();  // orders what the thread did before it, then the plain writes to the queue
-    new (&words_.queue) ticket_queue;
+    // Taken before the fork, by the thread that forked. The other tickets are the parent's: threads of this process only
+    // try. The last step frees the lock, so nothing may be written after it.
+    for (std::uint32_t drawn = words_.queue.active(); drawn != 0; --drawn) words_.queue.serve_next();
     return;
   }
   const std::uint32_t next = ticket_queue::ticket_after(words_.queue.ticket_of_holder());
