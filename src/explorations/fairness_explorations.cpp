@@ -311,6 +311,16 @@ struct mcs_parts {
   }
 };
 
+struct policy_parts {
+  struct slot {};
+  by_policy<lock_policy::ticket> whole{};
+
+  void lock(slot&) noexcept { whole.lock(); }
+  void unlock(slot&) noexcept { whole.unlock(); }
+  std::uint32_t active() const noexcept { return queue_of(whole).active(); }
+  bool busy() noexcept { return reinterpret_cast<const concurrency_limiter*>(limiter_of(whole))->busy(); }
+};
+
 /// One thread comes to a crowded lock and waits once; the others take the lock repeatedly. Its concurrency limiter lets
 /// a thread in after few acquisitions. They are counted from when the thread is visibly in the passive set.
 ///
@@ -467,6 +477,8 @@ constexpr exploration table[] = {
      run_anew<limiter_test<ticket_parts<true>, 3>, 3>, crowded},
     {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<limiter_test<mcs_parts<true>, 3>, 3>,
      crowded},
+    {"policy_mutex-ticket-passed-by", "one waits, two take it again and again", right,
+     run_anew<limiter_test<policy_parts, 3>, 3>, crowded},
     {"policy_mutex-ticket-called-in", "one is passive when a mutex by policy is unlocked", right,
      run_anew<called_in_test, 3>, crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},

@@ -74,7 +74,12 @@ class tagged_lock {
     }
   }
 
-  /// To be called after try_acquire() has failed. False: the deadline has passed, or a waiter with a wait task is in an
+  /// Whether lock() has to call acquire() without a try. A try would pass by a thread that has waited for long.
+  bool keeps_newcomers_out(algorithm how) const noexcept {
+    return how == algorithm::ticket && limiter_.keeps_newcomers_out();
+  }
+
+  /// To be called after try_acquire() has failed, or because of keeps_newcomers_out(). False: the deadline has passed, or a waiter with a wait task is in an
   /// always-abort attempt.
   [[nodiscard]] bool acquire(algorithm how, const lock_waiter& who) noexcept;
 

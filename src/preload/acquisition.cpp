@@ -143,6 +143,9 @@ void count_for_trials(lock_tag tag) noexcept {
 bool try_acquire(mutex_state& mutex, algorithm lock_algorithm) noexcept {
   return lock_of(mutex).try_acquire(lock_algorithm, process_mark);
 }
+bool acquire_in_turn(mutex_state& mutex, algorithm lock_algorithm) noexcept {
+  return !lock_of(mutex).keeps_newcomers_out(lock_algorithm) && try_acquire(mutex, lock_algorithm);
+}
 
 acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, std::uint64_t deadline,
                        lock_call call) noexcept {

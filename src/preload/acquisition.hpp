@@ -45,6 +45,8 @@ inline bool is_left_to_libc(lock_tag tag) noexcept {
 /// Called before a critical section that takes the lock: trials of warm-up count these.
 void count_for_trials(lock_tag tag) noexcept;
 bool try_acquire(mutex_state& mutex, algorithm lock_algorithm) noexcept;
+/// For a thread that may wait: false also if another thread has waited for so long that it is to be next.
+bool acquire_in_turn(mutex_state& mutex, algorithm lock_algorithm) noexcept;
 
 enum class acquire_result : std::uint8_t {
   acquired,
@@ -53,7 +55,7 @@ enum class acquire_result : std::uint8_t {
   /// the lock, and writes nothing that says so. When the attempt ends, control is in this call again.
   in_attempt,
 };
-/// To be called after try_acquire() has failed: waits, as the policy says, and counts the wait. `lock_algorithm` is
+/// To be called after one of these has failed: waits, as the policy says, and counts the wait. `lock_algorithm` is
 /// lock_under(tag), `call` what the program called. The caller calls released(&mutex) when it has given the lock up.
 acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm lock_algorithm, std::uint64_t deadline,
                        lock_call call) noexcept;

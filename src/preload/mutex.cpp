@@ -139,7 +139,7 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   }
   const algorithm lock_algorithm = lock_under(tag);
   count_for_trials(tag);
-  if (!try_acquire(mutex, lock_algorithm)) {
+  if (!acquire_in_turn(mutex, lock_algorithm)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
     take_slow_unlock(mutex);  // by the thread that has it

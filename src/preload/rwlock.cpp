@@ -232,7 +232,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec&
     if (answer >= 0) return answer;
   }
   count_for_trials(by);
-  if (!try_acquire(mutex, under)) {
+  if (!(spec.waits ? acquire_in_turn(mutex, under) : try_acquire(mutex, under))) {
     if (!spec.waits) return EBUSY;
     const acquire_result result = acquire(mutex, by, under, deadline_of(spec), call_of(mode));
     if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;

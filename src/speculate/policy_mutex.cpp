@@ -103,7 +103,7 @@ bool policy_mutex::lock_slowly(wait_task* task) noexcept {
   const choice made = chosen();
   if (enter_elided(made)) return true;
   const algorithm how = made.how();
-  if (!try_as(how)) {
+  if (core().keeps_newcomers_out(how) || !try_as(how)) {
     const std::uint32_t site_id = observe::detail::counted_id(get_site());
     const std::uint64_t start = observe::detail::wait_begins(site_id, this);
     if (!core().acquire(how, {.here = mark_here(how), .task = task})) return false;

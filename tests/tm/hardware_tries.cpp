@@ -22,6 +22,7 @@ constexpr std::uint32_t capacity = attempt_status::capacity_bit;
 constexpr std::uint32_t found_held = attempt_status::explicit_bit | std::uint32_t{attempt_status::code_lock_busy} << 24;
 
 constinit stm::block counting{"test.tries.counting"};
+constinit stm::block mostly{"test.tries.mostly"};
 constinit stm::block never{"test.tries.never", {.hardware_attempts = 0}};
 
 class HardwareTries : public testing::Test {
@@ -74,6 +75,21 @@ TEST_F(HardwareTries, TheAdaptiveOneAsksForTheCause) {
   EXPECT_EQ(begins_where_all_end_by(capacity, "htm_sgl_adaptive"), 1u);
   EXPECT_EQ(begins_where_all_end_by(0, "htm_sgl_adaptive"), 1u);
   EXPECT_EQ(begins_where_all_end_by(found_held, "htm_sgl_adaptive"), 64u);
+}
+
+TEST_F(HardwareTries, TheAdaptiveOneTriesOnceMoreWhereBlocksNearlyAlwaysCommit) {
+  ASSERT_TRUE(stm::use_algorithm("htm_sgl_adaptive"));
+  const auto begins_without_hope = [&] {
+    script.on_begin_by_default(plan::aborts(capacity));
+    const std::uint64_t all = begins(mostly);
+    script.on_begin_by_default(plan::commits());
+    return all;
+  };
+  EXPECT_EQ(begins_without_hope(), 1u);
+  for (int i = 0; i < 20; ++i) begins(mostly);
+  EXPECT_EQ(begins_without_hope(), 2u) << "20 have committed for one that has not";
+  EXPECT_EQ(begins_without_hope(), 2u);
+  EXPECT_EQ(begins_without_hope(), 1u) << "20 have committed for three that have not";
 }
 
 TEST_F(HardwareTries, ABlockMayAskForNone) {

@@ -53,6 +53,8 @@ class concurrency_limiter {
       return false;
     return called_.load(std::memory_order_relaxed) == called::nobody;
   }
+  /// True if a newcomer has to wait even for a lock that is free. A thread that was called in has not got it for long.
+  bool keeps_newcomers_out() const noexcept { return is_closed() && !is_parents(); }
   /// True if a newcomer has to join the passive set. `works`: the newcomer warms up while it waits, so that two active
   /// threads do more than they would one after the other.
   bool crowded(std::uint32_t active, bool works) const noexcept {
