@@ -27,7 +27,7 @@ SAMPLE_OF = 61  # one in this many mutants is run when the budget is small
 
 # Which explorations reach a source, by its name.
 TESTS = {
-    "concurrency_limiter": "(elided_)?(ticket|mcs)(-|$)|srwlock-shared-3",
+    "concurrency_limiter": "(elided_)?(ticket|mcs)(-|$)|srwlock-shared-3|policy_mutex-ticket-(passed-by|called-in)$",
     "backoff": "(tatas|ticket|mcs|futex|srwlock|occ_rwlock|elided_tatas)(-|$)|condition_variable-destroyed",
     "barrier": "barrier",
     "warm_barrier": "(seeded:)?(warm_barrier|stray)",
