@@ -55,6 +55,7 @@ class stamp_room {
 
   window_total windows() const {
     std::vector<stamps> by_thread;
+    by_thread.reserve(logs_.size());
     for (const stamp_log& one : logs_) by_thread.emplace_back(one.first, one.count);
     return undisturbed_windows(by_thread, cycles_of(window_ns), cycles_of(max_gap_ns));
   }
