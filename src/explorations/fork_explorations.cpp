@@ -116,22 +116,29 @@ struct turn_at<Lock> {
   void give_up(Lock& lock) noexcept { lock.unlock(mine); }
 };
 
+/// In the child of a fork: the thread holds the lock, and the parent's threads wait for it.
 template <class Lock>
-struct forked_queue_test {
-  static constexpr unsigned sections = 2;
-
+struct held_at_fork {
   Lock lock{};
   turn_at<Lock> first{};
   mcs_node gone{};
-  unsigned inside = 1;
-  bool met = false;
 
-  forked_queue_test() {
+  held_at_fork() {
     first.take(lock);
     txsync_sim_show_forks(1);
     add_parents(lock, gone);
   }
-  ~forked_queue_test() { txsync_sim_show_forks(0); }
+  ~held_at_fork() { txsync_sim_show_forks(0); }
+};
+
+template <class Lock>
+struct forked_queue_test : held_at_fork<Lock> {
+  using held_at_fork<Lock>::lock;
+  using held_at_fork<Lock>::gone;
+  static constexpr unsigned sections = 2;
+
+  unsigned inside = 1;
+  bool met = false;
 
   static void body(forked_queue_test& me, unsigned index) {
     if (index == 0) {
@@ -162,17 +169,8 @@ struct forked_queue_test {
 
 /// In the child of a fork, whose parent's threads wait in the queue: once the lock is given up, it is free to be tried.
 template <class Lock, bool shared>
-struct forked_try_test {
-  Lock lock{};
-  mcs_node gone{};
+struct forked_try_test : held_at_fork<Lock> {
   bool got = false;
-
-  forked_try_test() {
-    lock.lock();
-    txsync_sim_show_forks(1);
-    add_parents(lock, gone);
-  }
-  ~forked_try_test() { txsync_sim_show_forks(0); }
 
   static void body(forked_try_test& me, unsigned) {
     me.lock.unlock();
