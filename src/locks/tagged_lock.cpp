@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tagged_lock.hpp"
 
-#include <new>
-
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -143,10 +141,9 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
   if (how == algorithm::priority_tatas) {
     const bool may_exist = words_.priority.has_ready() && is_shared != nullptr && is_shared(&words_);
     if (!may_exist) words_.priority.forget_ready();
-  } else if (last != 0) {
-    new (&limiter_) concurrency_limiter;
   }
-  // release: the new concurrency limiter, before other threads use it
+  // The concurrency limiter knows by itself that its passive set is a parent's. Other threads may be asking it now.
+  // release pairs with is_of_another(): a thread that waits as usual finds no ready threads of a parent
   mark_.store(static_cast<std::uint16_t>(last != 0 ? here | of_several : here), std::memory_order_release);
   // before the caller says that it is the owner: threads that wait with a deadline may ask for the owner
   machine::fence();

@@ -46,9 +46,9 @@ struct lock_waiter {
 /// yet. A lock that counts_waiters() has a mark, and `ticket` has a limiter.
 ///
 /// In the child of a fork, threads of the parent are counted as waiters and do not exist. So a thread only tries to
-/// take a lock whose mark is another process's. The first thread that gets it forgets the passive set, or the ready
-/// threads, and sets its own mark (settle()). From then on threads wait as usual. A thread that held the lock over the
-/// fork gives up an empty queue.
+/// take a lock whose mark is another process's. The first thread that gets it forgets the ready threads and sets its own
+/// mark (settle()). From then on threads wait as usual. The concurrency limiter calls the parent's passive threads in. A
+/// thread that held the lock over the fork gives up an empty queue.
 class tagged_lock {
  public:
   using mark_word = std::atomic<std::uint16_t>;
@@ -79,8 +79,8 @@ class tagged_lock {
     return how == algorithm::ticket && limiter_.keeps_newcomers_out();
   }
 
-  /// To be called after try_acquire() has failed, or because of keeps_newcomers_out(). False: the deadline has passed, or a waiter with a wait task is in an
-  /// always-abort attempt.
+  /// To be called after try_acquire() has failed, or because of keeps_newcomers_out(). False: the deadline has passed, or
+  /// a waiter with a wait task is in an always-abort attempt.
   [[nodiscard]] bool acquire(algorithm how, const lock_waiter& who) noexcept;
 
   /// To be called by the new owner of a lock that counts_waiters(), at once. A fence follows the change of the mark.

@@ -30,8 +30,8 @@ TXSYNC_EXPORT void lower_patience(std::uint32_t acquisitions) noexcept;
 /// If a called thread has not got the lock within `patience` further acquisitions, the limiter closes: newcomers wait
 /// until that thread has it. So with T threads, a thread is passed by at most bypass_bound(T) times.
 ///
-/// A limiter belongs to one lock. Only admits(), crowded() and wait_in_passive_set() may be called by any thread; the
-/// other functions are for the lock's holder. 16 bytes.
+/// A limiter belongs to one lock. Any thread may call admits(), keeps_newcomers_out(), crowded() and
+/// wait_in_passive_set(). The other functions are for the lock's holder. 16 bytes.
 class concurrency_limiter {
  public:
   static constexpr std::uint32_t patience = 16'384;
