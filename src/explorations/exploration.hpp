@@ -32,31 +32,33 @@ struct exploration {
   unsigned cpus = 0;
 };
 
-std::span<const exploration> lock_explorations() noexcept;           ///< lock_explorations.cpp
-std::span<const exploration> fairness_explorations() noexcept;       ///< fairness_explorations.cpp
-std::span<const exploration> hand_over_explorations() noexcept;      ///< hand_over_explorations.cpp
-std::span<const exploration> left_ticket_explorations() noexcept;    ///< left_ticket_explorations.cpp
-std::span<const exploration> fork_explorations() noexcept;           ///< fork_explorations.cpp
-std::span<const exploration> sharing_explorations() noexcept;        ///< sharing_explorations.cpp
-std::span<const exploration> eliding_explorations() noexcept;        ///< eliding_explorations.cpp
-std::span<const exploration> waiting_explorations() noexcept;        ///< waiting_explorations.cpp
-std::span<const exploration> waiter_limit_explorations() noexcept;   ///< waiter_limit_explorations.cpp
-std::span<const exploration> phase_explorations() noexcept;          ///< phase_explorations.cpp
-std::span<const exploration> warming_explorations() noexcept;        ///< warming_explorations.cpp
-std::span<const exploration> mutex_explorations() noexcept;          ///< mutex_explorations.cpp
-std::span<const exploration> elided_mutex_explorations() noexcept;   ///< elided_mutex_explorations.cpp
-std::span<const exploration> rwlock_explorations() noexcept;         ///< rwlock_explorations.cpp
-std::span<const exploration> condition_explorations() noexcept;      ///< condition_explorations.cpp
-std::span<const exploration> tm_explorations() noexcept;             ///< tm_explorations.cpp
-std::span<const exploration> tm_sharing_explorations() noexcept;     ///< tm_sharing_explorations.cpp
-std::span<const exploration> tm_waiting_explorations() noexcept;     ///< tm_waiting_explorations.cpp
-std::span<const exploration> tm_announcing_explorations() noexcept;  ///< tm_announcing_explorations.cpp
-std::span<const exploration> tm_container_explorations() noexcept;   ///< tm_container_explorations.cpp
-std::span<const exploration> tm_long_explorations() noexcept;        ///< tm_long_explorations.cpp
-std::span<const exploration> tm_seeded_explorations() noexcept;      ///< tm_seeded_explorations.cpp
-std::span<const exploration> first_use_explorations() noexcept;      ///< first_use_explorations.cpp
-std::span<const exploration> seeded_explorations() noexcept;         ///< seeded_explorations.cpp
-std::span<const exploration> litmus_explorations() noexcept;         ///< litmus_explorations.cpp
+std::span<const exploration> lock_explorations() noexcept;             ///< lock_explorations.cpp
+std::span<const exploration> fairness_explorations() noexcept;         ///< fairness_explorations.cpp
+std::span<const exploration> hand_over_explorations() noexcept;        ///< hand_over_explorations.cpp
+std::span<const exploration> left_ticket_explorations() noexcept;      ///< left_ticket_explorations.cpp
+std::span<const exploration> fork_explorations() noexcept;             ///< fork_explorations.cpp
+std::span<const exploration> sharing_explorations() noexcept;          ///< sharing_explorations.cpp
+std::span<const exploration> eliding_explorations() noexcept;          ///< eliding_explorations.cpp
+std::span<const exploration> waiting_explorations() noexcept;          ///< waiting_explorations.cpp
+std::span<const exploration> waiter_limit_explorations() noexcept;     ///< waiter_limit_explorations.cpp
+std::span<const exploration> phase_explorations() noexcept;            ///< phase_explorations.cpp
+std::span<const exploration> warming_explorations() noexcept;          ///< warming_explorations.cpp
+std::span<const exploration> mutex_explorations() noexcept;            ///< mutex_explorations.cpp
+std::span<const exploration> elided_mutex_explorations() noexcept;     ///< elided_mutex_explorations.cpp
+std::span<const exploration> rwlock_explorations() noexcept;           ///< rwlock_explorations.cpp
+std::span<const exploration> condition_explorations() noexcept;        ///< condition_explorations.cpp
+std::span<const exploration> tm_explorations() noexcept;               ///< tm_explorations.cpp
+std::span<const exploration> tm_sharing_explorations() noexcept;       ///< tm_sharing_explorations.cpp
+std::span<const exploration> tm_waiting_explorations() noexcept;       ///< tm_waiting_explorations.cpp
+std::span<const exploration> tm_announcing_explorations() noexcept;    ///< tm_announcing_explorations.cpp
+std::span<const exploration> tm_container_explorations() noexcept;     ///< tm_container_explorations.cpp
+std::span<const exploration> tm_long_explorations() noexcept;          ///< tm_long_explorations.cpp
+std::span<const exploration> tm_pages_explorations() noexcept;         ///< tm_pages_explorations.cpp
+std::span<const exploration> tm_pages_seeded_explorations() noexcept;  ///< tm_pages_seeded_explorations.cpp
+std::span<const exploration> tm_seeded_explorations() noexcept;        ///< tm_seeded_explorations.cpp
+std::span<const exploration> first_use_explorations() noexcept;        ///< first_use_explorations.cpp
+std::span<const exploration> seeded_explorations() noexcept;           ///< seeded_explorations.cpp
+std::span<const exploration> litmus_explorations() noexcept;           ///< litmus_explorations.cpp
 
 /// Runs body(state, index) in `count` threads and waits for them.
 template <class State, unsigned count>

@@ -35,13 +35,13 @@ void say(int file, const char* text) noexcept {
 }
 
 const std::span<const exploration> all[] = {
-    lock_explorations(),         fairness_explorations(),    sharing_explorations(),       eliding_explorations(),
-    waiting_explorations(),      phase_explorations(),       warming_explorations(),       mutex_explorations(),
-    elided_mutex_explorations(), rwlock_explorations(),      condition_explorations(),     tm_explorations(),
-    tm_sharing_explorations(),   tm_waiting_explorations(),  tm_announcing_explorations(), tm_container_explorations(),
-    tm_long_explorations(),      tm_seeded_explorations(),   seeded_explorations(),        litmus_explorations(),
-    hand_over_explorations(),    left_ticket_explorations(), fork_explorations(),          first_use_explorations(),
-    waiter_limit_explorations()};
+    lock_explorations(),         fairness_explorations(),   sharing_explorations(),         eliding_explorations(),
+    waiting_explorations(),      phase_explorations(),      warming_explorations(),         mutex_explorations(),
+    elided_mutex_explorations(), rwlock_explorations(),     condition_explorations(),       tm_explorations(),
+    tm_sharing_explorations(),   tm_waiting_explorations(), tm_announcing_explorations(),   tm_container_explorations(),
+    tm_long_explorations(),      tm_pages_explorations(),   tm_pages_seeded_explorations(), tm_seeded_explorations(),
+    seeded_explorations(),       litmus_explorations(),     hand_over_explorations(),       left_ticket_explorations(),
+    fork_explorations(),         first_use_explorations(),  waiter_limit_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

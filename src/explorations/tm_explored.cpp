@@ -3,6 +3,7 @@
 
 #include "tm/hybrid/announcements.hpp"
 #include "tm/hybrid/path_choice.hpp"
+#include "tm/partition/pages.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
@@ -16,19 +17,27 @@ constinit bool has_begun = false;
 constinit std::atomic<unsigned> prepared{0};
 constinit thread_local bool is_for_software = false;
 
+/// For all tests, so that each of them begins alike.
+void map_heap() {
+  constexpr std::size_t pages = 2;
+  if (!tm::detail::use_partitioned_heap(pages * machine::page_size(), machine::page_size())) __builtin_trap();
+}
+
 void forget_all() {
-  for (tm::block* const one : {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once,
+  for (tm::block* const one : {&blocks::writing, &blocks::reading, &blocks::carrying, &blocks::alone, &blocks::at_once,
                                &blocks::irrevocable, &blocks::long_running}) {
     one->forget();
     static_cast<void>(one->id());  // numbered now, so that no schedule has to
   }
   tm::detail::runner::begin_anew(max_threads);
+  tm::detail::heap_pages.begin_anew();
 }
 
 }  // namespace
 
 constinit tm::block blocks::writing{"explored.writing", {.attempts = 8}};
 constinit tm::block blocks::reading{"explored.reading", {.attempts = 8}};
+constinit tm::block blocks::carrying{"explored.carrying", {.attempts = 8}};
 constinit tm::block blocks::alone{"explored.alone", {.attempts = 2}};
 constinit tm::block blocks::at_once{"explored.at_once", {.attempts = 0, .hardware_attempts = 0}};
 constinit tm::block blocks::irrevocable{"explored.irrevocable", {.irrevocable = true}};
@@ -36,6 +45,7 @@ constinit tm::block blocks::long_running{"explored.long", {.attempts = long_atte
 
 void begin_anew(const tm::detail::algorithm& how) {
   if (!has_begun) {
+    map_heap();
     forget_all();
     txsync_sim_schedule_begin(0);  // because a schedule must not contain so many extra steps
     has_begun = true;
@@ -64,6 +74,44 @@ const algorithm mixed_hydctl = mixed(tm::detail::hydctl, mixed_half<tm::detail::
 const algorithm mixed_hynorec = mixed(tm::detail::hynorec, mixed_half<tm::detail::hynorec>);
 const algorithm mixed_hytinystm = mixed(tm::detail::hytinystm, mixed_half<tm::detail::hytinystm>);
 const algorithm mixed_hytl2 = mixed(tm::detail::hytl2, mixed_half<tm::detail::hytl2>);
+
+namespace {
+
+constinit thread_local unsigned blocks_begun = 0;
+constinit thread_local bool block_is_for_software = false;
+
+/// One attempt to learn that a right is missing, and two that may meet another thread.
+constexpr std::uint32_t few_tries = 3;
+
+tm::detail::hardware_half with_chosen_sides(const algorithm& how) {
+  tm::detail::hardware_half made = *how.in_hardware;
+  made.may_try = [](const tm::detail::engine& me) noexcept {
+    return !block_is_for_software && !static_cast<const tm::detail::runner&>(me).page_is_refused;
+  };
+  return made;
+}
+
+algorithm with_few_tries(const algorithm& how) {
+  static const tm::detail::hardware_half attempts = with_chosen_sides(how);
+  algorithm made = how;
+  made.in_hardware = &attempts;
+  made.hardware_tries = few_tries;
+  return made;
+}
+
+}  // namespace
+
+const algorithm mixed_dmp_dctl = with_few_tries(tm::detail::dmp_dctl);
+const algorithm mixed_dmp_norec = with_few_tries(tm::detail::dmp_norec);
+const algorithm mixed_dmp_tinystm = with_few_tries(tm::detail::dmp_tinystm);
+
+void choose_side_of_block() noexcept {
+  // Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: mix64
+  std::uint64_t drawn = txsync_sim_seed() * 64 + machine::thread_id() * 8 + blocks_begun++;
+  drawn = (drawn ^ drawn >> 33) * 0xFF51'AFD7'ED55'8CCD;
+  drawn = (drawn ^ drawn >> 33) * 0xC4CE'B9FE'1A85'EC53;
+  block_is_for_software = (drawn >> 63) != 0;
+}
 
 void end_schedule() { forget_all(); }
 

@@ -24,8 +24,9 @@ struct blocks {
   // Few attempts, so that a schedule in which threads always conflict is not too long.
   static constinit tm::block writing;
   static constinit tm::block reading;
-  static constinit tm::block alone;    ///< serial after its second abort
-  static constinit tm::block at_once;  ///< serial from the start
+  static constinit tm::block carrying;  ///< as writing, for a thread whose block has not written in software
+  static constinit tm::block alone;     ///< serial after its second abort
+  static constinit tm::block at_once;   ///< serial from the start
   static constinit tm::block irrevocable;
   static constexpr std::uint32_t long_attempts = 2;
   static constinit tm::block long_running;  ///< in software only, serial after so many aborts
@@ -59,6 +60,13 @@ extern const tm::detail::algorithm mixed_hydctl;
 extern const tm::detail::algorithm mixed_hynorec;
 extern const tm::detail::algorithm mixed_hytinystm;
 extern const tm::detail::algorithm mixed_hytl2;
+/// The same of dmp: the seed of the schedule decides for each block on which side it is. On the hardware's, it makes few
+/// attempts before it runs alone.
+extern const tm::detail::algorithm mixed_dmp_dctl;
+extern const tm::detail::algorithm mixed_dmp_norec;
+extern const tm::detail::algorithm mixed_dmp_tinystm;
+/// The calling thread's next block begins, for those.
+void choose_side_of_block() noexcept;
 /// That of `how`, with other hardware attempts.
 tm::detail::algorithm mixed(const tm::detail::algorithm& how, const tm::detail::hardware_half& attempts);
 /// For hardware_half::prepare and ::begin of a mixed one: whether the attempt that follows is one.
@@ -79,6 +87,10 @@ constexpr tm::detail::hardware_half mixed_half = {
           how.in_hardware->begin(me);
         },
     .end = [](tm::detail::engine& me) noexcept { how.in_hardware->end(me); },
+    .may_try =
+        [](const tm::detail::engine& me) noexcept {
+          return how.in_hardware->may_try == nullptr || how.in_hardware->may_try(me);
+        },
 };
 
 /// Gives `rows(name, how...)` for each algorithm; `how` is what explored_by() takes.
@@ -126,6 +138,7 @@ class noted {
 template <class Place, class Code>
 void transact(tm::block& where, Place* places, unsigned thread, const Code& code) {
   note(event::kind::asks, thread);
+  choose_side_of_block();
   tm::atomically(where, [&](auto& tx) {
     note(event::kind::begins, thread);
     noted on(tx, places, thread);

@@ -9,6 +9,9 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 extern const algorithm automatic;         ///< hybrid/hydctl.cpp: `auto`
 extern const algorithm dctl;              ///< stm/dctl.cpp
+extern const algorithm dmp_dctl;          ///< partition/dmp.cpp
+extern const algorithm dmp_norec;         ///< partition/dmp.cpp
+extern const algorithm dmp_tinystm;       ///< partition/dmp.cpp
 extern const algorithm htm_sgl;           ///< stm/sgl.cpp, hybrid/hardware.cpp
 extern const algorithm htm_sgl_adaptive;  ///< likewise
 extern const algorithm hydctl;            ///< hybrid/hydctl.cpp
@@ -26,6 +29,10 @@ extern const algorithm serial;  ///< stm/sgl.cpp
 extern const algorithm biased;  ///< stm/sgl.cpp: under the gate's bias; others may ask for its end
 /// Attempts of each block, whatever the causes of their aborts (hybrid paper, section V).
 inline constexpr std::uint32_t papers_tries = 10;
+/// The same of dmp's blocks.
+inline constexpr std::uint32_t dmp_tries = 100;
+/// Before dmp is used, while one thread runs blocks: maps the heap's pages twice. False: the system refuses.
+bool use_partitioned_heap(std::size_t bytes, std::size_t bytes_of_page) noexcept;
 /// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.

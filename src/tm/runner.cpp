@@ -13,6 +13,7 @@
 #include "observe/reporting.hpp"
 #include "tm/algorithms.hpp"
 #include "tm/hybrid/announcements.hpp"
+#include "tm/partition/pages.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm {
 
@@ -199,6 +200,12 @@ void runner::make_as_new() {
   for (unsigned i = 0; i < 2; ++i) writes.put(any, 0, true);
   writes.clear();
   make_read_bits(*this);
+  if (!heap_pages.is_there()) return;
+  static_cast<void>(marks_of(*this));
+  for (growing_log<std::uint32_t>* const log : {&pages_read, &pages_written}) {
+    for (unsigned i = 0; i < 4; ++i) log->append(i);
+    log->clear();
+  }
 }
 
 void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thread

@@ -24,6 +24,7 @@
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 class runner;
+struct page_mark;
 /// A transaction that was running when something was made unreachable.
 struct seen_running {
   const runner* who;
@@ -105,6 +106,16 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
   std::uint64_t others_blocks = 0;  ///< activity_of_others()
   bool keeps_timestamp = false;     ///< from one attempt of 2plsf to the next
 
+  // For dmp (partition/pages.hpp).
+  std::atomic<page_mark*> page_marks{nullptr};  ///< by page; others read it
+  growing_log<std::uint32_t> pages_read;
+  growing_log<std::uint32_t> pages_written;
+  std::uint32_t page_reads_by = 0;  ///< the number of the transaction, as in page_mark::read_by
+  std::uint64_t seen_changes = 0;   ///< partitioned_heap::changes, at which its snapshot was valid
+  std::uint64_t hidden_bound = 0;
+  bool page_is_refused = false;  ///< attempts have not got the right that the last one wanted
+  bool wants_alone = false;      ///< the block has to run without any other
+
   direct_transaction directly{*this};
 
   // Of the block that runs.
@@ -150,13 +161,16 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
     wants_irrevocable = false;
     wants_log = false;
     wants_exact_log = false;
+    wants_alone = false;
+    page_is_refused = false;
     sleeps_until = machine::no_deadline;
     met = nullptr;
     is_marked = false;
   }
+  void note_refused_page() noexcept { page_is_refused = is_marked = true; }
   bool is_irrevocable() const noexcept { return wants_irrevocable || where->policy().irrevocable; }
   bool goes_by_itself() const noexcept {
-    return is_irrevocable() || failures >= where->policy().attempts || wants_exact_log;
+    return is_irrevocable() || failures >= where->policy().attempts || wants_exact_log || wants_alone;
   }
   log_mark mark() const noexcept {
     return {undo.size(), writes.size(),         writes.replaced(),   made.size(),

@@ -19,7 +19,7 @@ import re
 import sys
 
 FOLDERS = ["include/txsync/locks", "include/txsync/speculate", "src/locks", "src/speculate",
-           "src/tm", "src/tm/hybrid", "src/tm/stm"]
+           "src/tm", "src/tm/hybrid", "src/tm/partition", "src/tm/stm"]
 FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", "include/txsync/mutex.hpp",
          "include/txsync/policy_mutex.hpp",
          "include/txsync/shared_mutex.hpp",

@@ -63,16 +63,19 @@ TESTS = {
     "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec|sgl)$",
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
+    "dmp": "tm-pages-.*",
+    "pages": "tm-pages-.*",
     "announcements": "tm-(announcing|committing)|tm-opacity-(crossing|following|alone|giving-up|together)-auto$|"
                      "tm-opacity-ring-hydctl$|tm-opacity-crossing-(hytl2|hynorec)$|tm-opacity-overtaking-auto-biased$",
     "engine": "tm-(opacity-(crossing|skewing|following|throwing|late|clock|past|past-reads)|handing|watching|wide|waiting-irrevocable|"
-              "either-irrevocable)-(dctl|hydctl)$|tm-watching-hytinystm$|tm-opacity-crossing-tinystm_wt$",
+              "either-irrevocable)-(dctl|hydctl)$|tm-watching-hytinystm$|tm-opacity-crossing-tinystm_wt$|"
+              "tm-pages-(exchanging|outside)-dctl$",
     "quiescence_gate": "tm-(privatizing-3|opacity-(alone|at-once|turning|changing)|waiting-alone)-(dctl|dctl-biased)$|"
                        "tm-(freeing|destroying)-dctl$|tm-opacity-alone-norec$",
     "heap": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)"
-                "-(htm_sgl_adaptive|hydctl|auto-biased)$",
+                "-(htm_sgl_adaptive|hydctl|auto-biased)$|tm-pages-(exchanging|outside|handing)-dctl$",
     "hydctl": "tm-.*-(auto|hydctl)$",
     "hynorec": "tm-.*-hynorec$",
     "hytinystm": "tm-.*-hytinystm$",
@@ -84,13 +87,13 @@ TESTS = {
            "tm-(privatizing|destroying|handing|either|counting|waiting-(irrevocable|until))-dctl$|"
            "tm-opacity-(crossing|alone)-(2plsf|auto|htm_sgl_adaptive)$|tm-(handing|watching)-(norec|auto)$|"
            "tm-waiting-irrevocable-htm_sgl_adaptive$",
-    "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$",
+    "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$|tm-pages-outside-dctl$",
     "sgl": "tm-.*-sgl$|tm-(opacity-(crossing|alone|at-once|turning|nesting)|waiting-alone|destroying|handing)"
            "-(htm_sgl_adaptive|dctl-biased)$",
     "sleep": "tm-((wide|either)(-irrevocable)?|wide-waiters?|handing(-3)?|watching|waiting-(alone|until|irrevocable))-dctl$|"
              "tm-(handing|watching|wide)-(norec|htm_sgl_adaptive)$",
     "stripe_set": "tm-(wide|wide-waiters?|handing|watching)-(dctl|norec)$",
-    "tinystm": "tm-.*-(tinystm_w[bt]|hytinystm)$",
+    "tinystm": "tm-.*-(tinystm(_w[bt])?|hytinystm)$",
     "tl2": "tm-.*-(tl2|hytl2)$",
     "transaction": "tm-(opacity-(crossing|turning|alternatives)|destroying|handing|hash-maps)-(dctl|htm_sgl_adaptive|hydctl)$",
     "two_phase": "tm-.*-2plsf$",

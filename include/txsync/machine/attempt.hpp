@@ -34,6 +34,7 @@ struct attempt_status {
   /// Codes for abort<Code>() that txsync itself uses; 0..0xCF are free for users (Linux on POWER uses 0xD0..0xE3).
   static constexpr std::uint8_t code_lock_busy = 0xFF;
   static constexpr std::uint8_t code_fall_back = 0xFE;
+  static constexpr std::uint8_t code_alone = 0xFC;  ///< the block can only run without any other
   static constexpr std::uint8_t code_owned = 0xFD;  ///< a software transaction owns what the attempt needs
 
   std::uint32_t raw = 0;

@@ -39,6 +39,8 @@ enum class fault_answer : std::uint8_t { retry, not_mine };
 using fault_handler = fault_answer (*)(void* address, bool write, void* argument);
 
 /// Calls `handler` for every access fault of this process outside attempts, on the faulting thread, in signal context.
+/// On machines that report the faults of attempts (POWER), also for those: after the attempt has ended, and before
+/// begin() returns its status.
 /// There is one handler at a time; null removes it. A fault that the handler does not claim has the effect that it
 /// would have without txsync. It goes to the signal handler that was installed before the first call, or the system
 /// takes its default action. `write` is true if the machine says so, and also if it cannot tell.

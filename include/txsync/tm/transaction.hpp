@@ -281,14 +281,14 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
 
   std::uint64_t read_word(const word& cell) {
     if (is_kept_from_another()) return engine_.read_word(cell);
-    if ((engine_.duties & detail::checks_reads) != 0) [[unlikely]]
+    if ((engine_.duties & (detail::checks_reads | detail::by_second_view)) != 0) [[unlikely]]
       return engine_.read_checked(cell);
     return cell.load(std::memory_order_relaxed);  // serial, or in an attempt, which is atomic as a whole
   }
   void write_word(word& cell, std::uint64_t value) {
     if (is_kept_from_another()) return engine_.write_word(cell, value);
     if (engine_.duties != 0) [[unlikely]]
-      engine_.note_direct_write(cell);
+      return engine_.write_noted(cell, value);
     machine::store_in_attempt(cell, value);
   }
   /// Whether an earlier block's body has kept it: its thread then runs no block, or one in software. Checked only if

@@ -115,6 +115,31 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
 std::size_t page_size() noexcept { return txsync_sim_page_size(); }
 void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }
 void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
+double_mapping map_pages_twice(std::size_t bytes) noexcept {
+  void* both[2];
+  txsync_sim_map_pages_twice(bytes, both);
+  return {both[0], both[1]};
+}
+bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {
+  return txsync_sim_protect_pages(address, bytes, static_cast<int>(rights)) != 0;
+}
+
+namespace {
+
+// One simulated thread runs at a time.
+constinit fault_handler called_for_faults = nullptr;
+
+int call_for_fault(void* address, int write, void* argument) {
+  return called_for_faults(address, write != 0, argument) == fault_answer::retry ? 1 : 0;
+}
+
+}  // namespace
+
+bool set_fault_handler(fault_handler handler, void* argument) noexcept {
+  called_for_faults = handler;
+  txsync_sim_on_fault(handler != nullptr ? call_for_fault : nullptr, argument);
+  return true;
+}
 
 void enter_phase(phase next) noexcept { txsync_sim_phase(static_cast<int>(next)); }
 

@@ -23,7 +23,7 @@ namespace txsync::sim {
 
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
-  if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = address});
+  if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = first_address_of(address)});
   land_after_fault(*state.current);
   line_text line;
   line << "the program " << (write ? "writes " : "reads ");
@@ -31,32 +31,16 @@ namespace txsync::sim {
 }
 
 inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
-  if (address + bytes > program_end || address + bytes < address) refuse_unknown(address, write);
+  const std::uintptr_t first = first_address_of(address);
+  if (first + bytes > program_end || first + bytes < first || (first != address && !has_second_view(first))) {
+    refuse_unknown(address, write);
+  }
 }
 
-/// The access itself, without a scheduling point.
-template <bool write>
-void check_access(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
-  const auto first = static_cast<line_number>(address >> state.line_shift);
-  const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
+/// What an access may do by its address: whether it is known, allowed, and of a page that is there.
+inline void check_address(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   check_known(address, bytes, write);
   if (state.guards_pages) settle_rights(thread, address, bytes, write);
-  for (line_number line = first; line <= last; ++line) {
-    const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
-    slow_access<write>(thread, line, at);
-  }
-  if constexpr (write) note_write(thread, address, bytes);
-  if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
-}
-
-/// What a function of a library does to memory on the program's behalf. No other thread runs in between.
-template <bool write>
-void library_access(const void* place, std::size_t bytes) noexcept {
-  if (bytes == 0) return;
-  const auto address = reinterpret_cast<std::uintptr_t>(place);
-  if (state.charged == nullptr) return touch_uncharged(address, bytes);
-  if (state.follows_program) touches_for_program(*state.charged, address, bytes, write);
-  check_access<write>(*state.charged, address, bytes);
 }
 
 /// Handles an access that the running thread's filter can answer at once: a hit in the L1 that concerns no other.
@@ -74,10 +58,40 @@ template <bool write>
   return true;
 }
 
+/// The access itself, without a scheduling point.
+template <bool write>
+void check_access(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  check_address(thread, address, bytes, write);
+  const bool by_second_view = is_in_second_view(address);
+  if (by_second_view) {  // no filter answers for that address
+    if (!exploring()) enter_page(thread, address);
+    address = first_address_of(address);
+    if (hit<write>(thread, address, bytes)) return;
+  }
+  const auto first = static_cast<line_number>(address >> state.line_shift);
+  const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
+  for (line_number line = first; line <= last; ++line) {
+    const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
+    slow_access<write>(thread, line, at, by_second_view);
+  }
+  if constexpr (write) note_write(thread, address, bytes);
+  if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
+}
+
+/// What a function of a library does to memory on the program's behalf. No other thread runs in between.
+template <bool write>
+void library_access(const void* place, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(place);
+  if (state.charged == nullptr) return touch_uncharged(address, bytes);
+  if (state.follows_program) touches_for_program(*state.charged, first_address_of(address), bytes, write);
+  check_access<write>(*state.charged, address, bytes);
+}
+
 /// An access while exploring, where every access is a scheduling point. With `may_wait`, a write may wait in a store
 /// buffer.
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+void explored_access(std::uintptr_t used_address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slow_path(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
@@ -87,11 +101,11 @@ template <bool write, bool may_wait>
   if (state.current->time >= state.limit) {
     const line_filter* filter = state.filter;
     if (filter != nullptr && !filter->may_read(state.lines.line_of(address)))
-      prefetch_metadata(*state.current, address);
+      prefetch_metadata(*state.current, first_address_of(address));
     let_first_run();
   }
   thread_record& thread = *state.current;
-  if (state.traces) trace_access(thread, code, {address, bytes}, write);
+  if (state.traces) trace_access(thread, code, {first_address_of(address), bytes}, write);
   if (hit<write>(thread, address, bytes)) return;
   return check_access<write>(thread, address, bytes);
 }

@@ -55,6 +55,26 @@ TXSYNC_SIM_ENTRY("txsync_sim_warm_begin");
 TXSYNC_SIM_ENTRY("txsync_sim_begin_by_prefix");
 #undef TXSYNC_SIM_ENTRY
 
+// A switch to a frame that prepare_report() has made comes here, with the frame of begin on the stack. The value that
+// the call returns is that of begin.
+asm(R"(
+.text
+.type txsync_sim_after_violation,@function
+txsync_sim_after_violation:
+  sub $8,%rsp
+  call txsync_sim_report_violation
+  add $8,%rsp
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbx
+  pop %rbp
+  ret
+.size txsync_sim_after_violation,.-txsync_sim_after_violation
+)");
+extern "C" void txsync_sim_after_violation();
+
 constexpr std::size_t max_lines = std::size_t{1} << 22;
 constexpr std::size_t max_undo = std::size_t{1} << 24;
 constexpr std::size_t max_small_bytes = std::size_t{1} << 16;
@@ -151,6 +171,15 @@ void take_back_writes(thread_record& thread, const abort_reason& reason) noexcep
   if (state.oracle) oracle_after_abort(thread);
 }
 
+/// Makes the thread call the program's handler when it runs again, before it continues at begin.
+void prepare_report(thread_record& thread) noexcept {
+  constexpr unsigned registers = 6;  // that a switch pops
+  auto* const frame = reinterpret_cast<std::uintptr_t*>(thread.tx.frame) - registers - 1;
+  for (unsigned i = 0; i < registers; ++i) frame[i] = 0;
+  frame[registers] = reinterpret_cast<std::uintptr_t>(&txsync_sim_after_violation);
+  thread.stack_pointer = reinterpret_cast<std::uintptr_t>(frame);
+}
+
 /// Requires: the thread's stack is not in use.
 void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   TXSYNC_SIM_ASSERT(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - thread.stack_low >= stack_bytes,
@@ -174,6 +203,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   thread.resume_value =
       status_of(reason.why, reason.code, was_nested, static_cast<status_words>(state.model.htm_precise_status));
   charge(thread, state.model.htm_abort);
+  if (thread.reported.address != 0) prepare_report(thread);
 }
 
 /// Ends a suspended attempt. Its stores are undone at once, its registers and stack when it resumes. Source: Power ISA
@@ -275,6 +305,13 @@ void abort_self(const abort_reason& reason) noexcept {
   hide_elided_locks(self);
   switch_to_scheduler(self);
   __builtin_unreachable();
+}
+
+void abort_self_for(const refused_access& refused) noexcept {
+  // The addresses of an always-abort attempt may be garbage.
+  thread_record& self = *state.current;
+  if (state.model.htm_violation_signal != 0 && !self.tx.never_commits) self.reported = refused;
+  abort_self({.why = cause::fault, .address = first_address_of(refused.address)});
 }
 
 void end_own_attempt(const abort_reason& reason) noexcept {

@@ -25,6 +25,9 @@ void abort_other(thread_record& victim, const abort_reason& reason) noexcept;
 [[noreturn]] void abort_self(const abort_reason& reason) noexcept;
 /// The same, but returns if the attempt is suspended, with its stores undone.
 void end_own_attempt(const abort_reason& reason) noexcept;
+/// Undoes the running thread's attempt after an access that its page's rights refuse. If the machine says so, the
+/// program's handler is called before the attempt's begin returns.
+[[noreturn]] void abort_self_for(const refused_access& refused) noexcept;
 /// For anything that a CPU cannot do inside an attempt. It has no effect outside of attempts, nor while the attempt is
 /// suspended. An interrupt is an exception: it lets another thread have the CPU, so it ends a suspended attempt, too.
 void leave_attempt(cause why) noexcept;

@@ -65,6 +65,7 @@ struct access {
   unsigned cpu;
   unsigned core;
   bool ends_own = false;
+  bool page_is_entered = false;
 
   void end_own(const abort_reason& reason) noexcept {
     if (!ends_own) own_end = reason;
@@ -416,7 +417,7 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
 
 /// Does the access through all caches. False if it does not happen, because an attempt that has the line has won.
 [[gnu::always_inline]] inline bool move_line(access& now) noexcept {
-  enter_page(now.thread, now.address);
+  if (!now.page_is_entered) enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
   if (now.ends_own) return false;
   unsigned cost = bring(now);
@@ -461,10 +462,11 @@ namespace {
 }  // namespace
 
 template <bool write>
-void slow_access(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
+void slow_access(thread_record& thread, line_number line, std::uintptr_t address, bool page_is_entered) noexcept {
   ++state.slow_accesses;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
+  now.page_is_entered = page_is_entered;
   if (state.filter == nullptr) return slow_access_unfiltered(now);
   // What the thread may do with the line outside attempts, it may also do inside; only the attempt does not have it
   // yet.
@@ -477,8 +479,8 @@ void slow_access(thread_record& thread, line_number line, std::uintptr_t address
   if (now.ends_own) end_own_attempt(own_end);
   state.filter->allow(line, write);
 }
-template void slow_access<false>(thread_record&, line_number, std::uintptr_t) noexcept;
-template void slow_access<true>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void slow_access<false>(thread_record&, line_number, std::uintptr_t, bool) noexcept;
+template void slow_access<true>(thread_record&, line_number, std::uintptr_t, bool) noexcept;
 
 void prefetch_metadata(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address >= program_end) return;

@@ -65,8 +65,9 @@ void count_lines(thread_record& thread, std::uintptr_t address, std::size_t byte
 }  // namespace
 
 template <bool write, bool may_wait>
-void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept {
+void explored_access(std::uintptr_t used_address, std::size_t bytes, std::uintptr_t code) noexcept {
   thread_record& thread = *state.current;
+  const std::uintptr_t address = first_address_of(used_address);
   thread.last_code = code;
   if (state.oracle) oracle_settle();
   if (__builtin_expect(state.looks_at_accesses, 0)) {
@@ -76,12 +77,12 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t c
   }
   if constexpr (write) {
     if (state.store_buffers) {
-      if (may_wait && buffer_store(thread, address, bytes)) return;
+      if (may_wait && buffer_store(thread, used_address, bytes)) return;
       drain_own();
     }
   }
   if (state.traces) trace_access(thread, code, {address, bytes}, write);
-  if (is_simple(address, bytes)) {
+  if (used_address == address && is_simple(address, bytes)) {
     if (state.attempts == 0) return count_lines(thread, address, bytes);
     if (is_settled<write>(thread, address, bytes)) {
       count_lines(thread, address, bytes);
@@ -89,11 +90,13 @@ void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t c
       return;
     }
   }
-  check_access<write>(thread, address, bytes);
+  check_access<write>(thread, used_address, bytes);
 }
 
-template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
-template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
-template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t code) noexcept;
+template void explored_access<false, false>(std::uintptr_t used_address, std::size_t bytes,
+                                            std::uintptr_t code) noexcept;
+template void explored_access<true, false>(std::uintptr_t used_address, std::size_t bytes,
+                                           std::uintptr_t code) noexcept;
+template void explored_access<true, true>(std::uintptr_t used_address, std::size_t bytes, std::uintptr_t code) noexcept;
 
 }  // namespace txsync::sim

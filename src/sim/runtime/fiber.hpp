@@ -102,6 +102,12 @@ struct attempt {
   growing_list<void*> freed_for_good;  ///< while suspended: freed whatever happens to the attempt
 };
 
+/// An access that its page's rights refuse.
+struct refused_access {
+  std::uintptr_t address = 0;  ///< as the program used it
+  bool write = false;
+};
+
 /// What a switch reads comes first, on one cache line.
 struct alignas(64) thread_record {
   ticks time = 0;
@@ -112,6 +118,7 @@ struct alignas(64) thread_record {
   std::uint16_t cpu = 0;         ///< its hardware thread
   std::uintptr_t last_code = 0;  ///< return address of the last hook, for reports
   attempt tx;
+  refused_access reported{};         ///< has ended its attempt, and the program's handler learns of it; 0: none
   std::uintptr_t last_miss = 0;      ///< the address of its last access that missed the L1
   ticks overlaps_until = 0;          ///< a miss before this time need not wait for it
   std::uint64_t priority = 0;        ///< in orders by priority

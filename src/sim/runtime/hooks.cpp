@@ -256,7 +256,7 @@ void txsync_sim_end_look(int began) {
 // ---- hints of the seam (runtime.h)
 
 void txsync_sim_prefetch(const void* address, int for_write) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t at = first_address_of(reinterpret_cast<std::uintptr_t>(address));
   if (state.charged == nullptr || at >= program_end) return;
   state.current->last_code = here(__builtin_return_address(0));
   scheduling_point();

@@ -20,6 +20,17 @@ inline constexpr unsigned max_threads = 2048;
 inline constexpr std::uintptr_t stacks_begin = program_end - stack_bytes * max_threads;
 inline constexpr std::uintptr_t arena_end = stacks_begin;
 
+/// Memory that is mapped twice (mapped.cpp) has a second address, so far above the first one. The numbers of all lines
+/// cover less memory. So a byte is on the same line by both addresses. All that the runtime keeps of memory belongs to
+/// the first address, but for the records of pages.
+inline constexpr std::uintptr_t second_view_distance = std::uintptr_t{64} << 40;
+constexpr bool is_in_second_view(std::uintptr_t address) noexcept {
+  return address - second_view_distance < program_end;
+}
+constexpr std::uintptr_t first_address_of(std::uintptr_t address) noexcept {
+  return is_in_second_view(address) ? address - second_view_distance : address;
+}
+
 inline constexpr std::uintptr_t records_begin = std::uintptr_t{1} << 40;  ///< line records (shadow.hpp)
 inline constexpr std::uintptr_t pages_begin = std::uintptr_t{2} << 40;    ///< page records
 inline constexpr std::uintptr_t image_begin = std::uintptr_t{3} << 40;  ///< the oracle's image of the program's memory

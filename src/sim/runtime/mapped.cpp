@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that the program asks for, and their rights. Rights exist in the model only; the real pages are always usable.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -41,6 +42,21 @@ bool put_there(std::uintptr_t address, std::size_t bytes, int prot, int flags, i
   return mmap(reinterpret_cast<void*>(address), bytes, real_prot, real_flags, file, offset) != MAP_FAILED;
 }
 
+/// One of the addresses of memory is unmapped. True if the memory has no other.
+bool drop_view(std::uintptr_t address, std::size_t bytes) noexcept {
+  const std::uintptr_t first = first_address_of(address);
+  const bool is_second = first != address;
+  const views left = page_of(first).mapped;
+  if (left == (is_second ? views::first : views::second)) fail("the program unmaps pages that it has not mapped");
+  forget_pages(address, bytes);
+  if (is_second) munmap(reinterpret_cast<void*>(address), bytes);
+  if (left != views::both) return true;
+  for (std::size_t at = 0; at < bytes; at += state.model.page_bytes)
+    page_of(first + at).mapped = is_second ? views::first : views::second;
+  if (!is_second) set_rights(first, bytes, rights::none);
+  return false;
+}
+
 /// libc maps pages before the first thread, too.
 void enter_kernel_if_simulated(std::uint64_t more_cycles) noexcept {
   if (state.current != nullptr) enter_kernel(more_cycles);
@@ -63,16 +79,36 @@ void* txsync_sim_map_pages(std::size_t bytes) {
   return reinterpret_cast<void*>(take_from_arena(whole_pages(bytes), state.model.page_bytes));
 }
 
+void txsync_sim_map_pages_twice(std::size_t bytes, void** both) {
+  enter_kernel_if_simulated(state.model.os_syscall * 4);  // memfd_create, ftruncate, a second mmap, close
+  both[0] = both[1] = nullptr;
+  const int memory = bytes != 0 ? memfd_create("txsync sim", MFD_CLOEXEC) : -1;
+  if (memory < 0) return;
+  const std::size_t whole = whole_pages(bytes);
+  const std::uintptr_t first = take_from_arena(whole, state.model.page_bytes);
+  const bool mapped = ftruncate(memory, static_cast<off_t>(whole)) == 0 &&
+                      put_there(first, whole, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0) &&
+                      put_there(first + second_view_distance, whole, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  close(memory);  // the mappings keep it
+  if (!mapped) fail("the system gives no memory that is mapped twice");
+  add_second_view(first, whole);
+  both[0] = reinterpret_cast<void*>(first);
+  both[1] = reinterpret_cast<void*>(first + second_view_distance);
+}
+
 void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   enter_kernel_if_simulated(0);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (!is_in_arena(at, bytes)) fail("the program unmaps pages that it has not mapped");
-  if (heap_block_at(at).bytes != 0) fail("the program unmaps pages of its heap");
-  shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
-  forget_pages(at, bytes);
-  if (state.oracle) oracle_forget(at, whole_pages(bytes));
-  if (state.follows_program) forget_accesses(at, whole_pages(bytes));
-  if (put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0)) give_to_arena(at, whole_pages(bytes));
+  const std::uintptr_t first = first_address_of(at);
+  const std::size_t whole = whole_pages(bytes);
+  if (!is_in_arena(first, bytes)) fail("the program unmaps pages that it has not mapped");
+  if (heap_block_at(first).bytes != 0) fail("the program unmaps pages of its heap");
+  shoot_down_if_simulated(at, whole, rights::none);
+  if (!drop_view(at, whole)) return;
+  forget_pages(first, whole);
+  if (state.oracle) oracle_forget(first, whole);
+  if (state.follows_program) forget_accesses(first, whole);
+  if (put_there(first, whole, PROT_NONE, 0, -1, 0)) give_to_arena(first, whole);
 }
 
 void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
@@ -110,6 +146,11 @@ int txsync_sim_mprotect(void* address, std::size_t bytes, int prot) {
   shoot_down_if_simulated(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
   set_rights(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
   return 0;
+}
+
+int txsync_sim_protect_pages(void* address, std::size_t bytes, int allowed) {
+  constexpr int prots[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};  // of machine::page_rights
+  return txsync_sim_mprotect(address, bytes, prots[allowed]) == 0 ? 1 : 0;
 }
 
 int txsync_sim_madvise(void*, std::size_t, int) {

@@ -12,22 +12,45 @@ void set_up_pages() noexcept {
   reserve(pages_begin, (program_end >> state.page_shift) * sizeof(page_record), "records of pages");
 }
 
+void add_second_view(std::uintptr_t address, std::size_t bytes) noexcept {
+  static constinit bool has_records = false;
+  const auto records = [](std::uintptr_t at) noexcept { return page_number(at) * sizeof(page_record); };
+  if (!has_records) reserve(pages_begin + records(second_view_distance), records(program_end), "records of pages");
+  has_records = true;
+  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
+    page_of(at).mapped = views::both;
+    page_of(at + second_view_distance) = {};
+  }
+}
+
+namespace {
+
+/// The memory's socket is that of the first touch by either address.
+void mark_touched(std::uintptr_t address, unsigned socket) noexcept {
+  page_of(address).is_touched = true;
+  std::uint8_t& home = page_of(first_address_of(address)).home_plus_one;
+  if (home == 0) home = static_cast<std::uint8_t>(socket + 1);
+}
+
+}  // namespace
+
 void touch_first(thread_record& thread, std::uintptr_t address) noexcept {
   // Inside an attempt the kernel never learns of the fault, so the page is still missing afterwards.
   if (thread.tx.depth != 0 && !thread.tx.suspended && state.model.htm_fault_aborts != 0)
-    abort_self({.why = cause::fault, .address = address});
-  page_of(address).home_plus_one = static_cast<std::uint8_t>(cpu_of(thread).socket + 1);
+    abort_self({.why = cause::fault, .address = first_address_of(address)});
+  mark_touched(address, cpu_of(thread).socket);
   charge(thread, state.model.page_first_touch);
 }
 
 void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {
   if (state.looks_unseen) return;
   ++state.free_of_charge;
-  if (state.current == nullptr || address >= program_end || bytes > program_end - address) return;
-  const auto home = static_cast<std::uint8_t>(cpu_of(*state.current).socket + 1);
+  const std::uintptr_t first = first_address_of(address);
+  if (state.current == nullptr || first >= program_end || bytes > program_end - first) return;
+  const unsigned socket = cpu_of(*state.current).socket;
   for (std::uint64_t page = page_number(address); page <= page_number(address + bytes - 1); ++page) {
-    page_record& touched = page_of(page << state.page_shift);
-    if (touched.home_plus_one == 0) touched.home_plus_one = home;
+    const std::uintptr_t at = page << state.page_shift;
+    if (!page_of(at).is_touched) mark_touched(at, socket);
   }
 }
 
@@ -45,14 +68,14 @@ namespace {
 /// Whether a set of the attempt has a line in the range.
 bool holds(growing_list<tracked_line>& set, std::uintptr_t address, std::size_t bytes) noexcept {
   for (const tracked_line& one : set) {
-    if (state.lines.address_of(one.line) - address < bytes) return true;
+    if (state.lines.address_of(one.line) - first_address_of(address) < bytes) return true;
   }
   return false;
 }
 
 bool takes_rights_away(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
-    if (page_of(at).home_plus_one != 0 && page_of(at).allowed < allowed) return true;
+    if (page_of(at).is_touched && page_of(at).allowed < allowed) return true;
   }
   return false;
 }
@@ -68,7 +91,8 @@ void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, 
     if (cpu.running == nullptr || cpu.running == &self) continue;
     attempt& tx = cpu.running->tx;
     const bool is_hit = price != 0 || holds(tx.reads, address, bytes) || holds(tx.writes, address, bytes);
-    if (tx.depth != 0 && is_hit) abort_other(*cpu.running, {.why = cause::interrupt, .address = address});
+    if (tx.depth != 0 && is_hit)
+      abort_other(*cpu.running, {.why = cause::interrupt, .address = first_address_of(address)});
     if (cpu.core != cpu_of(self).core && cpu.core != last_core) charge(self, price);
     last_core = cpu.core;
   }
@@ -87,7 +111,10 @@ void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexc
 }
 
 void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept {
-  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at) = {};
+  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
+    page_record& page = page_of(at);
+    page = {.home_plus_one = 0, .is_touched = false, .allowed = page.allowed, .mapped = page.mapped};
+  }
   set_rights(address, bytes, rights::read_write);
 }
 

@@ -13,9 +13,15 @@ namespace txsync::sim {
 
 enum class rights : std::uint8_t { read_write, read, none };
 
+/// Which addresses the memory of a page has.
+enum class views : std::uint8_t { first, both, second };
+
+/// A page, by one of its addresses. Zeros: it was not touched yet.
 struct page_record {
-  std::uint8_t home_plus_one;  ///< the socket of the first touch; 0: not yet touched
-  rights allowed;
+  std::uint8_t home_plus_one;  ///< by the first address: the socket that has touched the memory first; 0: none
+  bool is_touched;             ///< by this address
+  rights allowed;              ///< by this address
+  views mapped;                ///< by the first address
 };
 
 void set_up_pages() noexcept;
@@ -24,12 +30,18 @@ inline page_record& page_of(std::uintptr_t address) noexcept {
   return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
 }
 
+/// Memory gets a second address. To be called before the first access there.
+void add_second_view(std::uintptr_t address, std::size_t bytes) noexcept;
+inline bool has_second_view(std::uintptr_t first_address) noexcept {
+  return page_of(first_address).mapped != views::first;
+}
+
 /// The fault of a page's first touch. Does not return if it ends the thread's attempt.
 void touch_first(thread_record& thread, std::uintptr_t address) noexcept;
 
 /// Called before an access that the filter does not answer: the fault of a first touch, and address translation.
 inline void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
-  if (__builtin_expect(page_of(address).home_plus_one == 0, 0)) touch_first(thread, address);
+  if (__builtin_expect(!page_of(address).is_touched, 0)) touch_first(thread, address);
   thread.time += state.memory.cores[cpu_of(thread).core].tlb.look_up(page_number(address)) * thread.cycle;
 }
 

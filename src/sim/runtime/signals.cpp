@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
+#include <utility>
 
 #include "access.hpp"
 #include "pages.hpp"
@@ -24,13 +25,25 @@ namespace {
 constexpr int max_signals = 64;
 constinit struct sigaction handlers[max_signals + 1] = {};
 
+/// machine::set_fault_handler().
+struct seam_handler {
+  int (*function)(void* address, int write, void* argument) = nullptr;
+  void* argument = nullptr;
+};
+constinit seam_handler of_seam{};
+
 [[noreturn]] void no_handler(std::uintptr_t address, bool write) noexcept {
   line_text line;
   line << "the program may not " << (write ? "write " : "read ");
   fail(line.hexadecimal(address));
 }
 
+/// Calls the handler of the seam, and if that one does not answer, the program's.
 void call_handler(thread_record& thread, std::uintptr_t address, bool write) noexcept {
+  if (const seam_handler asked = of_seam; asked.function != nullptr) {
+    charge(thread, state.model.os_syscall);
+    if (asked.function(reinterpret_cast<void*>(address), write ? 1 : 0, asked.argument) != 0) return;
+  }
   const struct sigaction action = handlers[SIGSEGV];
   const bool takes_info = (action.sa_flags & SA_SIGINFO) != 0;
   if (!takes_info && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) no_handler(address, write);
@@ -52,7 +65,7 @@ void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t by
   constexpr unsigned max_calls = 1000;
   std::uintptr_t refused = 0;
   for (unsigned calls = 0; (refused = first_refused(address, bytes, write)) != 0; ++calls) {
-    if (thread.tx.depth != 0 && !thread.tx.suspended) abort_self({.why = cause::fault, .address = refused});
+    if (thread.tx.depth != 0 && !thread.tx.suspended) abort_self_for({refused, write});
     land_after_fault(thread);
     if (calls == max_calls) no_handler(refused, write);  // its handler has not helped
     call_handler(thread, refused, write);
@@ -65,6 +78,19 @@ using namespace txsync::sim;
 
 extern "C" void txsync_sim_catch_faults(void* target) {
   if (state.current != nullptr) state.current->fault_jump_target = target;
+}
+
+extern "C" void txsync_sim_on_fault(int (*handler)(void* address, int write, void* argument), void* argument) {
+  of_seam = {handler, argument};
+}
+
+/// The running thread's attempt has ended because of a refused access. Returns what its begin returns.
+extern "C" std::uint32_t txsync_sim_report_violation() noexcept {
+  thread_record& thread = *state.current;
+  const refused_access refused = std::exchange(thread.reported, {});
+  const std::uint32_t status = thread.resume_value;
+  call_handler(thread, refused.address, refused.write);
+  return status;
 }
 
 extern "C" int txsync_sim_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {

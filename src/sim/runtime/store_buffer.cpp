@@ -136,8 +136,8 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
     drain_own();
     return false;
   }
-  check_known(address, bytes, true);
-  if (state.guards_pages) settle_rights(thread, address, bytes, true);
+  check_address(thread, address, bytes, true);
+  address = first_address_of(address);
   store_buffer& buffer = buffer_of(thread);
   if (buffer.count == store_buffer::most) drain_oldest(thread);
   waiting_store store{.address = address, .bytes = bytes, .code = thread.last_code, .hidden = {}};

@@ -39,6 +39,7 @@ bool attempts_are_excluded(const runner& me) noexcept { return !is_open_for(gate
 struct hardware_tries {
   std::uint32_t left;
   bool every_abort_counts;
+  bool ends_alone;  ///< algorithm::alone_after_attempts
   std::uint32_t waits_left = max_waits;
   bool was_hopeless = false;  ///< an abort has said that another attempt would not help
 };
@@ -72,6 +73,13 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   me.counts->attempts.begun.add(1);
   me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
   report_abort(me, why);
+  if (tries.ends_alone && status.is_explicit()) {
+    if (status.code() == attempt_status::code_alone) return false;
+    if (status.code() == attempt_status::code_fall_back) {  // by the body, as in retry()
+      tries.ends_alone = false;
+      return false;
+    }
+  }
   if (tries.every_abort_counts) {
     if (--left == 0) return false;
     wait_until_not_excluded(me);
@@ -160,8 +168,9 @@ void leave_hardware(const runner& me) noexcept {
 bool run_in_hardware(runner& me, const algorithm& how, const erased_body& body, void* data) {
   const std::uint32_t wanted = me.where->policy().hardware_attempts;
   if (!machine::attempts_work() || wanted == 0 || me.is_irrevocable()) return false;
+  if (how.in_hardware->may_try != nullptr && !how.in_hardware->may_try(me)) return false;
   const std::uint32_t always = how.hardware_tries;
-  hardware_tries tries{always != 0 ? always : wanted, always != 0};
+  hardware_tries tries{always != 0 ? always : wanted, always != 0, how.alone_after_attempts};
   me.timed.begin();
   for (;;) {
     clear_extras(me);
@@ -180,7 +189,11 @@ bool run_in_hardware(runner& me, const algorithm& how, const erased_body& body, 
     me.forget_attempt();
     if (!me.made.empty()) drop_made(me);
     me.timed.aborted();
-    if (!wait_to_try_again(me, status, tries)) return fall_back_after(me, status);
+    const bool may_try = how.in_hardware->may_try == nullptr || how.in_hardware->may_try(me);
+    if (!may_try || !wait_to_try_again(me, status, tries)) {
+      if (may_try && tries.ends_alone) me.wants_alone = me.is_marked = true;
+      return fall_back_after(me, status);
+    }
     me.timed.again();
   }
 }

@@ -88,6 +88,8 @@ void write(engine& me, word& cell, orec& record, std::uint64_t value) {
   cell.store(value, std::memory_order_release);
 }
 
+bool renew(engine& me) noexcept { return extend(me, 0); }
+
 void roll_back(engine& me) noexcept {
   undo_from(me, 0);
   // A new version: a transaction that has read an undone word must not find the orec unchanged. It is below the clock,

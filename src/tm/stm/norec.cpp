@@ -92,17 +92,28 @@ void write(engine& me, word& cell, orec&, std::uint64_t value) {
   mine.writes.put(cell, value, mine.alternative != nullptr);
 }
 
-bool commit(engine& me) {
+bool own_clock(engine& me) {
   const runner& mine = runner_of(me);
   if (mine.writes.empty()) return false;
   for (unsigned passes_left = max_validations;;) {
     std::uint64_t expected = mine.start;
-    if (shared.clock.compare_exchange_strong(expected, me.mine)) break;
+    if (shared.clock.compare_exchange_strong(expected, me.mine)) return true;
     move_snapshot(me, passes_left);
   }
+}
+
+void publish(engine& me) noexcept {
+  const runner& mine = runner_of(me);
   mine.writes.store_all();
   // release pairs with the loads of the clock: a transaction that finds it moved finds all that was stored
   shared.clock.store(mine.start + 1, std::memory_order_release);
+}
+
+void give_clock_back(engine& me) noexcept { shared.clock.store(runner_of(me).start); }
+
+bool commit(engine& me) {
+  if (!own_clock(me)) return false;
+  publish(me);
   return true;
 }
 

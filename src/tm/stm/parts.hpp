@@ -11,6 +11,8 @@ namespace dctl_parts {
 std::uint64_t read(engine& me, const word& cell, orec& record);
 void write(engine& me, word& cell, orec& record, std::uint64_t value);
 void roll_back(engine& me) noexcept;
+/// Moves the snapshot to now. False: what it has read has changed.
+bool renew(engine& me) noexcept;
 inline constexpr algorithm all = {
     .name = "dctl",
     .summary = "words owned from the first write on, written in place; a clock that commits only read",
@@ -34,6 +36,11 @@ bool commit(engine& me);
 void roll_back(engine& me) noexcept;
 bool is_valid(engine& me) noexcept;
 void add_reads(engine& me, stripe_set& into) noexcept;
+// The steps of commit(): own_clock() and publish(), or give_clock_back(). own_clock() returns false if there is nothing
+// to publish.
+bool own_clock(engine& me);
+void publish(engine& me) noexcept;
+void give_clock_back(engine& me) noexcept;
 inline constexpr algorithm all = {
     .name = "norec",
     .summary = "one sequence lock, writes buffered, reads checked by their values",
@@ -55,6 +62,10 @@ std::uint64_t read_buffered(engine& me, const word& cell, orec& record);
 void write_buffered(engine& me, word& cell, orec& record, std::uint64_t value);
 bool commit_buffered(engine& me);
 void roll_back_buffered(engine& me) noexcept;
+bool renew(engine& me) noexcept;
+// The steps of commit_buffered(). prepare_buffered() returns false if there is nothing to publish.
+bool prepare_buffered(engine& me);
+void publish_buffered(engine& me) noexcept;
 inline constexpr algorithm buffered = {
     .name = "tinystm_wb",
     .summary = "words owned from the first write on, writes buffered; snapshots that move",

@@ -68,13 +68,24 @@ void write_buffered(engine& me, word& cell, orec& record, std::uint64_t value) {
   mine.writes.put(cell, value, mine.alternative != nullptr);
 }
 
-bool commit_buffered(engine& me) {
+bool prepare_buffered(engine& me) {
   if (me.owned.empty()) return false;
-  const std::uint64_t version = version_of_commit(me);
-  runner_of(me).writes.store_all();
-  release_at(me, version);
+  runner_of(me).start = version_of_commit(me);
   return true;
 }
+
+void publish_buffered(engine& me) noexcept {
+  runner_of(me).writes.store_all();
+  release_at(me, runner_of(me).start);
+}
+
+bool commit_buffered(engine& me) {
+  if (!prepare_buffered(me)) return false;
+  publish_buffered(me);
+  return true;
+}
+
+bool renew(engine& me) noexcept { return extend(me, 0); }
 
 // Nothing has been stored: the orecs get back their former values.
 void roll_back_buffered(engine& me) noexcept {

@@ -81,14 +81,24 @@ struct hardware_half {
   void (*begin)(engine& me) noexcept;
   /// In the attempt, after the body: its last step.
   void (*end)(engine& me) noexcept;
+  /// Outside attempts: false if the block has to go on in software instead of by a further attempt. Null: never.
+  bool (*may_try)(const engine& me) noexcept = nullptr;
 };
 
 /// What an access in a hardware attempt does beside the plain load or store. Bits of engine::duties.
 enum attempt_duty : std::uint8_t {
-  checks_reads = 1,  ///< a read aborts the attempt if a software transaction owns the word's record
-  marks_writes = 2,  ///< a write gives the record a new version, or aborts the attempt likewise
-  notes_writes = 4,  ///< the attempt says at its end whether it has written
-  notes_stripes = 8  ///< a write is noted for sleepers (direct_writes)
+  checks_reads = 1,    ///< a read aborts the attempt if a software transaction owns the word's record
+  marks_writes = 2,    ///< a write gives the record a new version, or aborts the attempt likewise
+  notes_writes = 4,    ///< the attempt says at its end whether it has written
+  notes_stripes = 8,   ///< a write is noted for sleepers (direct_writes)
+  by_second_view = 16  ///< words are accessed by their second addresses; one that has none ends the attempt
+};
+
+/// Memory that is mapped twice (dmp). Pointers are always first addresses.
+struct two_views {
+  std::uintptr_t begin = 0;
+  std::uintptr_t bytes = 0;
+  std::uintptr_t distance = 0;  ///< from a first address to the second one
 };
 
 /// What a hardware attempt or an irrevocable block has written, for those that sleep in retry().
@@ -135,6 +145,8 @@ struct algorithm {
   bool beside_hardware = false;
   /// The number of hardware attempts, whatever the causes of their aborts. 0: as the block's policy and the causes say.
   std::uint32_t hardware_tries = 0;
+  /// After them the block runs without any other, instead of in software.
+  bool alone_after_attempts = false;
 };
 
 enum class run_mode : std::uint8_t {
@@ -171,6 +183,7 @@ class engine {
   std::uint8_t lead = 0;              ///< by how much its versions are ahead of the clock
   std::uint64_t mark = 0;             ///< the version of the words that it writes; 0: it has marked none
   const std::atomic<std::uint64_t>* clock = nullptr;  ///< the version clock
+  two_views view;                                     ///< for by_second_view
   direct_writes written;
 
   // What few transactions use.
@@ -238,23 +251,21 @@ class engine {
     cell.store(value, std::memory_order_release);  // pairs with the acquire in read_word()
   }
 
-  /// A read by a hardware attempt that checks records. From here on the attempt aborts if a transaction owns the record.
+  /// A read by a hardware attempt that has a duty of reads. If it checks records: from here on the attempt aborts if a transaction owns the record.
   std::uint64_t read_checked(const word& cell) {
+    if ((duties & by_second_view) != 0) return second_address_of(cell)->load(std::memory_order_relaxed);  // an attempt
     abort_if_owned(orec_of(cell));
     // acquire pairs with the release in store_in_place() and write_set::store_all(): the transaction that wrote it may
     // have committed after the attempt began
     return cell.load(std::memory_order_acquire);
   }
-  /// Before a write by a hardware attempt that has a duty of writes.
-  void note_direct_write(const word& cell) {
+  /// A write by a hardware attempt that has duties, or by an irrevocable block.
+  void write_noted(word& cell, std::uint64_t value) {
     has_written_directly = true;
     if ((duties & notes_stripes) != 0) written.note(index_of(cell));
-    if ((duties & marks_writes) == 0) return;
-    orec& record = orec_of(cell);
-    const std::uint64_t seen = abort_if_owned(record);
-    // relaxed: in the attempt, which aborts if the clock moves
-    if (mark == 0) mark = clock->load(std::memory_order_relaxed) + lead;
-    if (seen != mark) machine::store_in_attempt(record, mark);
+    if ((duties & by_second_view) != 0) return machine::store_in_attempt(*second_address_of(cell), value);
+    if ((duties & marks_writes) != 0) mark_direct_write(cell);
+    machine::store_in_attempt(cell, value);
   }
   void forget_attempt() noexcept {
     duties = 0;
@@ -263,6 +274,21 @@ class engine {
   }
 
  private:
+  /// Requires: an attempt.
+  template <class Word>
+  Word* second_address_of(Word& cell) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(&cell);
+    if (at - view.begin >= view.bytes) [[unlikely]]
+      machine::abort<machine::attempt_status::code_alone>();
+    return reinterpret_cast<Word*>(at + view.distance);
+  }
+  void mark_direct_write(const word& cell) {
+    orec& record = orec_of(cell);
+    const std::uint64_t seen = abort_if_owned(record);
+    // relaxed: in the attempt, which aborts if the clock moves
+    if (mark == 0) mark = clock->load(std::memory_order_relaxed) + lead;
+    if (seen != mark) machine::store_in_attempt(record, mark);
+  }
   static std::uint64_t abort_if_owned(const orec& record) {
     const std::uint64_t seen = record.load(std::memory_order_relaxed);  // relaxed: in an attempt
     if ((seen & owned_bit) != 0) machine::abort<machine::attempt_status::code_owned>();

@@ -126,6 +126,12 @@ void txsync_sim_catch_faults(void* target);
 size_t txsync_sim_page_size(void);
 void* txsync_sim_map_pages(size_t bytes);
 void txsync_sim_unmap_pages(void* address, size_t bytes);
+/* Both addresses, or nulls. */
+void txsync_sim_map_pages_twice(size_t bytes, void** both);
+/* `allowed` is a machine::page_rights. 1 on success. */
+int txsync_sim_protect_pages(void* address, size_t bytes, int allowed);
+/* machine::set_fault_handler(): the handler returns 0 if the fault is not its own. */
+void txsync_sim_on_fault(int (*handler)(void* address, int write, void* argument), void* argument);
 
 #ifdef __cplusplus
 }

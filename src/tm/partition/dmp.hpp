@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// dmp's software transactions: what they do beside those of the algorithm that they are made of. Explorations replace
+// single steps by wrong ones.
+#pragma once
+
+#include "tm/partition/pages.hpp"
+#include "tm/stm/parts.hpp"
+
+namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
+
+/// What dmp has to know of a software algorithm, beside the members of `algorithm`.
+struct partitioned_software {
+  const algorithm& all;
+  /// Moves the transaction's snapshot to now. False: what it has read has changed.
+  bool (*renew)(engine& me) noexcept;
+  /// Takes what the commit needs, so that no other transaction can commit what this one has read. It may restart. False:
+  /// the transaction has written nothing.
+  bool (*prepare)(engine& me);
+  /// After prepare(): publishes what was written.
+  void (*publish)(engine& me) noexcept;
+  /// After prepare(): gives back what it has taken, before the transaction is undone.
+  void (*give_back)(engine& me) noexcept;
+};
+extern const partitioned_software partitioned_norec;
+extern const partitioned_software partitioned_tinystm;
+extern const partitioned_software partitioned_dctl;
+
+// The inlined half of a transaction reads and writes nothing by itself, so that each access calls the algorithm. What
+// it would look at is kept in `hidden_bound` meanwhile.
+inline void show_bound(engine& me) noexcept { me.set_bound(runner_of(me).hidden_bound); }
+inline void hide_bound(engine& me) noexcept {
+  runner_of(me).hidden_bound = me.bound();
+  me.set_bound(0);
+}
+
+// The steps of a software transaction.
+
+/// Before anything else.
+void begin_in_pages(runner& me);
+/// Before the first read of a page: from here on, attempts that write it are noticed.
+void note_read_of(runner& me, std::uint32_t page);
+/// Before the first write: from here on, no attempt gets the page.
+void mark_write_of(runner& me, std::uint32_t page);
+/// Whether no attempt can have written a page since the transaction has read it.
+bool pages_are_valid(const runner& me) noexcept;
+/// After a read: restarts the transaction if its reads do not belong together any more.
+void catch_up(runner& me, const partitioned_software& how);
+/// The transaction has ended: its writes are published, or undone.
+void unmark_writes(runner& me) noexcept;
+/// The word has no second address, so attempts would not notice it. The block runs anew, without any other.
+[[noreturn]] void run_alone(runner& me);
+
+inline bool changes_are_seen(const runner& me) noexcept {
+  return heap_pages.changes.load(std::memory_order_acquire) == me.seen_changes;
+}
+
+template <const partitioned_software& how>
+struct dmp_over {
+  static void begin(engine& me) {
+    begin_in_pages(runner_of(me));
+    how.all.begin(me);
+    me.logs_reads = true;  // a snapshot that has to move needs the log
+    me.in_place = engine::nobody;
+    hide_bound(me);
+  }
+  static std::uint64_t read(engine& me, const word& cell, orec& record) {
+    runner& mine = runner_of(me);
+    if (!heap_pages.has(&cell)) [[unlikely]]
+      run_alone(mine);
+    const std::uint32_t page = heap_pages.page_of(&cell);
+    note_read_of(mine, page);
+    if (!withdraw(page, page_use::reads)) run_alone(mine);
+    show_bound(me);
+    const std::uint64_t value = how.all.read(me, cell, record);
+    // The paper compares only the page's own count (line 22). An attempt may have written it and another one.
+    if (!changes_are_seen(mine)) [[unlikely]]
+      catch_up(mine, how);
+    hide_bound(me);
+    return value;
+  }
+  static void write(engine& me, word& cell, orec& record, std::uint64_t value) {
+    runner& mine = runner_of(me);
+    if (!heap_pages.has(&cell)) [[unlikely]]
+      run_alone(mine);
+    const std::uint32_t page = heap_pages.page_of(&cell);
+    mark_write_of(mine, page);
+    if (!withdraw(page, page_use::writes)) run_alone(mine);
+    show_bound(me);
+    how.all.write(me, cell, record, value);
+    hide_bound(me);
+  }
+  static bool commit(engine& me) {
+    runner& mine = runner_of(me);
+    show_bound(me);
+    if (!how.prepare(me)) {
+      unmark_writes(mine);
+      return false;
+    }
+    // While it owns what it publishes. The paper does it before (lines 44 and 45).
+    if (!pages_are_valid(mine)) {
+      how.give_back(me);
+      restart(me, abort_cause::validation);
+    }
+    how.publish(me);
+    unmark_writes(mine);
+    return true;
+  }
+  static void roll_back(engine& me) noexcept {
+    how.all.roll_back(me);
+    unmark_writes(runner_of(me));  // after what was written is undone; the paper does it before (lines 40 to 42)
+  }
+  static bool is_valid(engine& me) noexcept {
+    show_bound(me);
+    const bool is_valid = pages_are_valid(runner_of(me)) && how.all.is_valid(me);
+    hide_bound(me);
+    return is_valid;
+  }
+};
+
+/// The handler of refused accesses, where the machine reports those of attempts: the thread gets the right.
+template <bool (*request)(std::uint32_t page, page_use why) noexcept>
+machine::fault_answer serve(void* address, bool write, void*) noexcept {
+  if (!heap_pages.has_second(address)) return machine::fault_answer::not_mine;
+  runner* const me = runner::mine_if_any();
+  if (me == nullptr) return machine::fault_answer::not_mine;
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(address) - heap_pages.views.distance;
+  // A block that only reads gets no more than that (the paper's isReadOnly).
+  const page_use why = write || !me->where->only_reads() ? page_use::writes : page_use::reads;
+  if (!request(heap_pages.page_of(reinterpret_cast<const void*>(first)), why)) me->note_refused_page();
+  return machine::fault_answer::retry;
+}
+
+}  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail
