@@ -131,6 +131,22 @@ struct exchanging {
   }
 };
 
+/// One thread writes many places, and the others read the first and the last one.
+struct widening {
+  using place = apart;
+  static constexpr unsigned places = 8;
+  static void run(place* all, unsigned thread) {
+    transact(thread == 0 ? blocks::writing : blocks::reading, all, thread, [&](auto& on) {
+      if (thread == 0) {
+        for (unsigned i = 0; i < places; ++i) on.write(i);
+      } else {
+        on.read(0);
+        on.read(places - 1);
+      }
+    });
+  }
+};
+
 /// Each thread reads what the other one writes.
 struct meeting {
   using place = apart;

@@ -177,6 +177,8 @@ struct serving_test {
       explored_by<opacity_in_pages<updating, 2>, 3, __VA_ARGS__>("tm-pages-updating-" name, "all on one page"),   \
       explored_by<outside_test, 3, __VA_ARGS__>("tm-pages-outside-" name, "a word outside of the heap"),          \
       explored_by<handing_in_pages, 2, __VA_ARGS__>("tm-pages-handing-" name, "two wait for each other"),         \
+      explored_by<opacity_in_pages<widening, 4>, 3, __VA_ARGS__>("tm-pages-widening-" name,                       \
+                                                                 "two read what one writes"),                     \
       explored_by<opacity_in_pages<undoing, 1>, 3, __VA_ARGS__>("tm-pages-undoing-" name, "one throws")
 
 constexpr exploration table[] = {

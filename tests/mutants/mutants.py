@@ -69,7 +69,7 @@ TESTS = {
                      "tm-opacity-ring-hydctl$|tm-opacity-crossing-(hytl2|hynorec)$|tm-opacity-overtaking-auto-biased$",
     "engine": "tm-(opacity-(crossing|skewing|following|throwing|late|clock|past|past-reads)|handing|watching|wide|waiting-irrevocable|"
               "either-irrevocable)-(dctl|hydctl)$|tm-watching-hytinystm$|tm-opacity-crossing-tinystm_wt$|"
-              "tm-pages-(exchanging|outside)-dctl$",
+              "tm-pages-outside-dctl$|tm-pages-(exchanging|undoing|widening)-norec$",
     "quiescence_gate": "tm-(privatizing-3|opacity-(alone|at-once|turning|changing)|waiting-alone)-(dctl|dctl-biased)$|"
                        "tm-(freeing|destroying)-dctl$|tm-opacity-alone-norec$",
     "heap": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",

@@ -109,7 +109,8 @@ void publish(engine& me) noexcept {
   shared.clock.store(mine.start + 1, std::memory_order_release);
 }
 
-void give_clock_back(engine& me) noexcept { shared.clock.store(runner_of(me).start); }
+// release pairs with the loads of the clock, as in publish()
+void give_clock_back(engine& me) noexcept { shared.clock.store(runner_of(me).start, std::memory_order_release); }
 
 bool commit(engine& me) {
   if (!own_clock(me)) return false;

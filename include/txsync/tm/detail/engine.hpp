@@ -251,7 +251,8 @@ class engine {
     cell.store(value, std::memory_order_release);  // pairs with the acquire in read_word()
   }
 
-  /// A read by a hardware attempt that has a duty of reads. If it checks records: from here on the attempt aborts if a transaction owns the record.
+  /// A read by a hardware attempt that has a duty of reads. If it checks records, the attempt aborts from here on if a
+  /// transaction owns the record.
   std::uint64_t read_checked(const word& cell) {
     if ((duties & by_second_view) != 0) return second_address_of(cell)->load(std::memory_order_relaxed);  // an attempt
     abort_if_owned(orec_of(cell));
