@@ -65,6 +65,29 @@ void claim_inside(const answers& all, const tm_goals& goals, std::vector<claim>&
   }
 }
 
+/// What nodes made inside cost, over all structures that have nodes.
+void claim_cost_inside(const answers& all, std::vector<claim>& claims) {
+  constexpr double goal = 0.85;
+  std::vector<std::vector<double>> ratios;
+  claim mean{.id = "D2-1",
+             .words =
+                 "nodes made inside, dctl to dctl with nodes of a pool, geometric mean over list, tree and hash maps "
+                 "at 1 and 2 threads",
+             .from = {}};
+  for (const tm_goals& goals : all_tm_goals) {
+    const std::string section = goals.preset;
+    for (const unsigned threads : {1u, 2u}) {
+      const auto compared =
+          all.compare(all.of(section + inside_mark, threads, "tm_dctl"), all.of(section, threads, "tm_dctl"));
+      if (!compared || compared->ratios.empty()) continue;
+      ratios.push_back(compared->ratios);
+      const auto used = all.indices(compared->cells);
+      mean.from.insert(mean.from.end(), used.begin(), used.end());
+    }
+  }
+  if (!ratios.empty()) claims.push_back(observe::judged(std::move(mean), observe::geometric_mean(ratios), goal));
+}
+
 }  // namespace
 
 std::vector<claim> make_tm_claims(const request& wanted, const std::vector<cell>& cells) {
@@ -72,6 +95,7 @@ std::vector<claim> make_tm_claims(const request& wanted, const std::vector<cell>
   std::vector<claim> claims;
   for (const tm_goals& goals : all_tm_goals) claim_section(all, goals, claims);
   for (const tm_goals& goals : all_tm_goals) claim_inside(all, goals, claims);
+  claim_cost_inside(all, claims);
   claim_auto(all, cells, claims);
   return claims;
 }

@@ -7,7 +7,8 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
-/// Null, or that the machine's rights of a page are not those that are noted of it. Requires: no thread runs blocks.
+/// Null, or that the machine's rights of a page are not those that are noted of it. To be called when no thread
+/// runs blocks.
 const char* fault_of_rights() noexcept;
 
 /// As opacity_test. The first `before` places end the first page, and the others begin the second one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmp_norec, dmp_tinystm, dmp_dctl: hardware attempts and software transactions that do not look at each other, because
-// the rights of pages keep them apart (pages.hpp; the DMP paper, Algorithm 1). Attempts are not instrumented. They use
+// dmp_norec, dmp_tinystm, dmp_dctl: hardware attempts and software transactions that do not look at each other. The
+// rights of pages keep them apart (pages.hpp; the DMP paper, Algorithm 1). Attempts are not instrumented. They use
 // the second addresses of the heap. A block that fails in hardware runs without any other.
 //
 // Why it is right.

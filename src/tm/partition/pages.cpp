@@ -25,7 +25,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
   return (bytes + machine::page_size() - 1) & ~(machine::page_size() - 1);
 }
 
-/// Requires: the page's lock.
+/// By the holder of the page's lock.
 bool set_rights(std::uint32_t page, page_rights rights) noexcept {
   if (machine::protect_pages(heap_pages.second_address_of(page), heap_pages.page_bytes(), rights)) return true;
   heap_pages.is_refused.store(true, std::memory_order_relaxed);  // relaxed: others may notice it late
@@ -101,7 +101,7 @@ bool withdraw_slowly(std::uint32_t page, page_use why) noexcept {
 
 namespace {
 
-/// Requires: the page's lock, and that attempts lack the right.
+/// By the holder of the page's lock. Attempts lack the right.
 bool grant(page_state& state, std::uint32_t page, page_rights wanted) noexcept {
   const page_rights before = state.rights.load(std::memory_order_relaxed);
   // Software that marks the page from now on finds these rights, and waits for the lock. The fence pairs with its light

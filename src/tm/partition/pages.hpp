@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmp: which side may use a page of the heap (Raminhas, Issa and Romano, "Enhancing efficiency of hybrid transactional
-// memory via dynamic data partitioning schemes", sections III and IV: "the DMP paper" below).
+// dmp: which side may use a page of the heap. "The DMP paper" is: Raminhas, Issa and Romano, "Enhancing efficiency of
+// hybrid transactional memory via dynamic data partitioning schemes". This is of its sections III and IV.
 //
 // The heap is mapped twice. Software uses the first addresses, where all is allowed. Hardware attempts use the second
 // ones, whose rights change page by page:
@@ -16,10 +16,10 @@
 // thread gets the rights (request()).
 //
 // Each grant of the right to write counts in the page's `grants`. Each grant of it, and each withdrawal of it, counts in
-// the heap's `changes`. A software transaction that finds `changes` moved looks whether attempts may have written what
-// it has read: whether a page of its reads was granted, and whether its own snapshot is still valid. The second check
-// is for a page that it had not read before: an attempt may have written there what it has read from a later commit of
-// software.
+// the heap's `changes`. A software transaction that finds `changes` moved makes two checks:
+//  - Was the right to write granted on a page that it has read? An attempt may then have changed what it has read.
+//  - Is its own snapshot still valid? On a page that it had not read before, an attempt may have written what it had read
+//    from a later commit of software.
 #pragma once
 
 #include <atomic>

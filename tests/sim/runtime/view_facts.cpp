@@ -59,13 +59,13 @@ std::uint64_t attempt(Body body) {
 void read(cell at) { static_cast<void>(*at); }
 
 /// What another thread does while an attempt runs.
-struct meanwhile {
+struct other_thread {
   void (*act)(const memory&);
   const memory& on;
   volatile int stage = 0;
 
   static void run(void* raw) {
-    auto& self = *static_cast<meanwhile*>(raw);
+    auto& self = *static_cast<other_thread*>(raw);
     while (self.stage != 1) machine::relax();
     const std::uint64_t until = machine::cycles() + 5'000;
     while (machine::cycles() < until) machine::relax();
@@ -76,9 +76,9 @@ struct meanwhile {
 /// The outcome of an attempt that does `body` and goes on for a while, in which another thread does `act`.
 template <class Body>
 std::uint64_t attempt_beside(const memory& on, void (*act)(const memory&), Body body) {
-  meanwhile other{act, on};
+  other_thread other{act, on};
   machine::thread thread;
-  if (!thread.start(meanwhile::run, &other)) return 0;
+  if (!thread.start(other_thread::run, &other)) return 0;
   const cell elsewhere = on.first(page_count - 1);  // what is on the stack costs no time
   other.stage = 1;
   const attempt_status status = machine::begin();

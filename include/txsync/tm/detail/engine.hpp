@@ -275,7 +275,7 @@ class engine {
   }
 
  private:
-  /// Requires: an attempt.
+  /// In an attempt.
   template <class Word>
   Word* second_address_of(Word& cell) const {
     const auto at = reinterpret_cast<std::uintptr_t>(&cell);
