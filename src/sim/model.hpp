@@ -77,7 +77,7 @@ namespace txsync::sim {
   X(htm, requester_wins, 0, 1, "", "1: who accesses aborts the other; 0: aborts itself")                              \
   X(htm, timer_aborts, 0, 1, "", "")                                                                                  \
   X(htm, fault_aborts, 0, 1, "", "page faults abort; 0: they are served outside")                                     \
-  X(htm, violation_signal, 0, 1, "", "the program's handler learns of an attempt's access violation; 0: only aborts")    \
+  X(htm, violation_signal, 0, 1, "", "the program's handler learns of an attempt's access violation; 0: only aborts") \
   X(htm, allocation_aborts, 0, 1, "", "malloc and free abort an attempt, as the thesis measured")                     \
   X(htm, pause_aborts, 0, 1, "", "a spin loop's pause aborts an attempt")                                             \
   X(htm, precise_status, 0, 2, "", "0: the status is RTM's; 1: it tells causes that CPUs hide; 2: it is TEXASR's")    \

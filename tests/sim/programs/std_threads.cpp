@@ -182,6 +182,8 @@ void futures_and_the_rest() {
   std::latch all_here(threads);
   std::barrier step(threads);
   std::counting_semaphore<3> room(2);
+  room.acquire();
+  room.release();
   std::atomic<int> inside{0};
   std::atomic<int> told{0};
   std::once_flag flag;
@@ -192,7 +194,9 @@ void futures_and_the_rest() {
     CHECK(made_once.ends_with("100"));
     all_here.arrive_and_wait();
     for (int i = 0; i < 10; ++i) {
-      room.acquire();
+      // libstdc++ 12's acquire() may sleep although the count is above 0, and for ever (bug 104928).
+      while (!room.try_acquire_for(1ms)) {
+      }
       CHECK(inside.fetch_add(1) < 2);
       inside.fetch_sub(1);
       room.release();
