@@ -107,7 +107,7 @@ const algorithm mixed_dmp_tinystm = with_few_tries(tm::detail::dmp_tinystm);
 
 void choose_side_of_block() noexcept {
   // Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: mix64
-  std::uint64_t drawn = txsync_sim_seed() * 64 + machine::thread_id() * 8 + blocks_begun++;
+  std::uint64_t drawn = txsync_sim_seed() * 64 + std::uint64_t{machine::thread_id()} * 8 + blocks_begun++;
   drawn = (drawn ^ drawn >> 33) * 0xFF51'AFD7'ED55'8CCD;
   drawn = (drawn ^ drawn >> 33) * 0xC4CE'B9FE'1A85'EC53;
   block_is_for_software = (drawn >> 63) != 0;
