@@ -80,7 +80,7 @@ void* txsync_sim_map_pages(std::size_t bytes) {
 }
 
 void txsync_sim_map_pages_twice(std::size_t bytes, void** both) {
-  enter_kernel_if_simulated(state.model.os_syscall * 4);  // memfd_create, ftruncate, a second mmap, close
+  enter_kernel_if_simulated(std::uint64_t{state.model.os_syscall} * 4);  // memfd_create, ftruncate, a mmap more, close
   both[0] = both[1] = nullptr;
   const int memory = bytes != 0 ? memfd_create("txsync sim", MFD_CLOEXEC) : -1;
   if (memory < 0) return;
