@@ -83,18 +83,17 @@ constinit thread_local bool block_is_for_software = false;
 /// One attempt to learn that a right is missing, and two that may meet another thread.
 constexpr std::uint32_t few_tries = 3;
 
-tm::detail::hardware_half with_chosen_sides(const algorithm& how) {
-  tm::detail::hardware_half made = *how.in_hardware;
+/// dmp's attempts are the same over each software algorithm.
+const tm::detail::hardware_half with_chosen_sides = [] {
+  tm::detail::hardware_half made = *tm::detail::dmp_dctl.in_hardware;
   made.may_try = [](const tm::detail::engine& me) noexcept {
-    return !block_is_for_software && !static_cast<const tm::detail::runner&>(me).page_is_refused;
+    return !block_is_for_software && tm::detail::dmp_dctl.in_hardware->may_try(me);
   };
   return made;
-}
+}();
 
 algorithm with_few_tries(const algorithm& how) {
-  static const tm::detail::hardware_half attempts = with_chosen_sides(how);
-  algorithm made = how;
-  made.in_hardware = &attempts;
+  algorithm made = mixed(how, with_chosen_sides);
   made.hardware_tries = few_tries;
   return made;
 }

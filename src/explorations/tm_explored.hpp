@@ -115,6 +115,17 @@ event note_at(std::uint32_t which) noexcept;
 /// Null, or what is wrong with the noted history. At its end, the places hold `last`.
 const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test);
 
+/// The same for a test whose places are `places`, each with a `value`.
+template <class Test>
+const char* check_places(const Test& test, unsigned count) {
+  return check_notes(
+      count,
+      [](const void* raw, unsigned which) {
+        return static_cast<std::uint32_t>(static_cast<const Test*>(raw)->places[which].value.load());
+      },
+      &test);
+}
+
 /// A transaction that notes what it does to the places of a test.
 template <class Transaction, class Place>
 class noted {

@@ -13,22 +13,16 @@ struct opacity_test {
   place places[Program::places];
 
   static void body(opacity_test& me, unsigned index) { Program::run(me.places, index); }
-  const char* check() const {
-    return check_notes(
-        Program::places,
-        [](const void* test, unsigned which) {
-          return static_cast<std::uint32_t>(static_cast<const opacity_test*>(test)->places[which].value.load());
-        },
-        this);
-  }
+  const char* check() const { return check_places(*this, Program::places); }
 };
 
 /// Each thread reads what the other one writes.
-struct crossing {
+template <unsigned turns>
+struct crossing_in_turns {
   using place = apart;
   static constexpr unsigned places = 2;
   static void run(place* all, unsigned thread) {
-    for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned i = 0; i < turns; ++i) {
       transact(blocks::writing, all, thread, [&](auto& on) {
         on.read(thread);
         on.write(1 - thread);
@@ -42,6 +36,7 @@ struct crossing {
     }
   }
 };
+using crossing = crossing_in_turns<2>;
 
 /// Two threads write one place each and read both, so one of them has to be first.
 struct skewing {

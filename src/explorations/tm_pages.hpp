@@ -27,12 +27,7 @@ struct opacity_in_pages {
   static void body(opacity_in_pages& me, unsigned index) { Program::run(me.places, index); }
   const char* check() const {
     if (const char* const wrong = fault_of_rights()) return wrong;
-    return check_notes(
-        Program::places,
-        [](const void* test, unsigned which) {
-          return static_cast<std::uint32_t>(static_cast<const opacity_in_pages*>(test)->places[which].value.load());
-        },
-        this);
+    return check_places(*this, Program::places);
   }
 };
 
@@ -144,24 +139,6 @@ struct widening {
         on.read(0);
         on.read(places - 1);
       }
-    });
-  }
-};
-
-/// Each thread reads what the other one writes.
-struct meeting {
-  using place = apart;
-  static constexpr unsigned places = 2;
-  static void run(place* all, unsigned thread) {
-    transact(blocks::writing, all, thread, [&](auto& on) {
-      on.read(thread);
-      on.write(1 - thread);
-      on.read(1 - thread);
-      on.write(thread);
-    });
-    transact(blocks::reading, all, thread, [](auto& on) {
-      on.read(0);
-      on.read(1);
     });
   }
 };

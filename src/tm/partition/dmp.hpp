@@ -50,6 +50,12 @@ void unmark_writes(runner& me) noexcept;
 /// The word has no second address, so attempts would not notice it. The block runs anew, without any other.
 [[noreturn]] void run_alone(runner& me);
 
+/// The word's page. Does not return if the word is outside of the heap.
+inline std::uint32_t page_for(runner& me, const word& cell) {
+  if (!heap_pages.has(&cell)) [[unlikely]]
+    run_alone(me);
+  return heap_pages.page_of(&cell);
+}
 inline bool changes_are_seen(const runner& me) noexcept {
   return heap_pages.changes.load(std::memory_order_acquire) == me.seen_changes;
 }
@@ -65,9 +71,7 @@ struct dmp_over {
   }
   static std::uint64_t read(engine& me, const word& cell, orec& record) {
     runner& mine = runner_of(me);
-    if (!heap_pages.has(&cell)) [[unlikely]]
-      run_alone(mine);
-    const std::uint32_t page = heap_pages.page_of(&cell);
+    const std::uint32_t page = page_for(mine, cell);
     note_read_of(mine, page);
     if (!withdraw(page, page_use::reads)) run_alone(mine);
     show_bound(me);
@@ -80,9 +84,7 @@ struct dmp_over {
   }
   static void write(engine& me, word& cell, orec& record, std::uint64_t value) {
     runner& mine = runner_of(me);
-    if (!heap_pages.has(&cell)) [[unlikely]]
-      run_alone(mine);
-    const std::uint32_t page = heap_pages.page_of(&cell);
+    const std::uint32_t page = page_for(mine, cell);
     mark_write_of(mine, page);
     if (!withdraw(page, page_use::writes)) run_alone(mine);
     show_bound(me);
