@@ -164,7 +164,7 @@ algorithm unmarking_before_publishing(const algorithm& right) {
       restart(me, abort_cause::validation);
     }
     unmark_writes(mine);
-    linger();
+    linger(4);
     if (wrote) how.publish(me);
     return wrote;
   };

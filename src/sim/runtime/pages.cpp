@@ -75,7 +75,8 @@ bool holds(growing_list<tracked_line>& set, std::uintptr_t address, std::size_t 
 
 bool takes_rights_away(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
-    if (page_of(at).is_touched && page_of(at).allowed < allowed) return true;
+    // In exploring orders no first touch is noted.
+    if ((exploring() || page_of(at).is_touched) && page_of(at).allowed < allowed) return true;
   }
   return false;
 }

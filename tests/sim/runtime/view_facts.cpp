@@ -190,11 +190,15 @@ void record_revocations(const memory& on) {
   const auto revoke = [](const memory& with) {
     static_cast<void>(protect(with.second(6), with.page, page_rights::none));
   };
+  // In an order without time the page may be revoked before the attempt uses it.
+  seen_faults seen{.gives_rights = true, .page = on.page};
+  if (!machine::set_fault_handler(note_fault, &seen)) return;
   const auto give_back = [&] { static_cast<void>(protect(on.second(6), on.page, page_rights::read_write)); };
   txsync_sim_record("revoked_own", attempt_beside(on, revoke, [&] { read(on.second(6)); }));
   give_back();
   txsync_sim_record("revoked_other", attempt_beside(on, revoke, [&] { read(on.second(7)); }));
   give_back();
+  static_cast<void>(machine::set_fault_handler(nullptr, nullptr));
 }
 
 /// A page that was touched by its first address only.
