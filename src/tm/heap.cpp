@@ -40,13 +40,16 @@ struct place_of_bit {
 
 }  // namespace
 
-/// What the lists of all threads share.
-struct common_slots {
+/// Room for slabs, for all threads.
+struct common_rooms {
+  static constexpr unsigned max_kept = 64;
   futex_mutex guard;  // without a site, whose samples would make schedules differ
-  free_slots::free_slot* batches[free_slots::class_count] TXSYNC_GUARDED_BY(guard) = {};
-  char* chunk TXSYNC_GUARDED_BY(guard) = nullptr;  ///< room for further slabs
+  /// Slabs that were given up. Those behind the first `kept` ones have memory for their first page only.
+  slab* free TXSYNC_GUARDED_BY(guard) = nullptr;
+  unsigned kept TXSYNC_GUARDED_BY(guard) = 0;
+  char* chunk TXSYNC_GUARDED_BY(guard) = nullptr;  ///< never used
   char* end_of_chunk TXSYNC_GUARDED_BY(guard) = nullptr;
-  // The first slabs, for explorations. Those from next_known on are as new.
+  // The first rooms, for explorations. Those from next_known on are as new.
   static constexpr unsigned max_known = 64;
   char* known[max_known] TXSYNC_GUARDED_BY(guard) = {};
   unsigned known_count TXSYNC_GUARDED_BY(guard) = 0;
@@ -89,19 +92,48 @@ struct common_slots {
     if (known_count < max_known) known[known_count++] = room;
     return room;
   }
-  slab* make_slab(std::size_t which) TXSYNC_REQUIRES(guard) {
-    if (next_known < known_count) return slab_at(known[next_known++], which);
+  /// Null: there is no memory.
+  char* take() TXSYNC_REQUIRES(guard) {
+    if (free != nullptr) {
+      slab* const first = free;
+      free = first->next_;
+      if (kept != 0) --kept;
+      return reinterpret_cast<char*>(first);
+    }
+    if (next_known < known_count) return known[next_known++];
     char* const room = find_room();
     next_known = known_count;
-    return room != nullptr ? slab_at(room, which) : nullptr;
+    return room;
   }
-  static slab* slab_at(char* room, std::size_t which) noexcept {
-    return new (room) slab(static_cast<std::uint32_t>((which + 1) * slot_step));
+  slab* make_slab(std::size_t which, free_slots& owner) {
+    guard.lock();
+    char* const room = take();
+    guard.unlock();
+    return room != nullptr ? new (room) slab(static_cast<std::uint32_t>((which + 1) * slot_step), owner) : nullptr;
+  }
+  /// Requires: no object is in the slab.
+  void give_up(slab& empty) noexcept {
+    TXSYNC_ASSERT(empty.used_ == 0 && empty.returned_.load(std::memory_order_relaxed) == nullptr,
+                  "a slab that is given up has no objects");
+    empty.slots_ = 0;  // no object begins there any more
+    const std::size_t page = machine::page_size();
+    guard.lock();
+    slab** at = &free;
+    if (kept < max_kept) {
+      ++kept;
+    } else {
+      machine::discard_pages(reinterpret_cast<char*>(&empty) + page, slab::bytes - page);
+      for (unsigned i = 0; i < kept; ++i) at = &(*at)->next_;
+    }
+    empty.next_ = *at;
+    *at = &empty;
+    guard.unlock();
   }
 };
 
 namespace {
-constinit common_slots common;
+constinit common_rooms common;
+constinit slab without_slots;
 }  // namespace
 
 slab* slab::of(const void* object) noexcept {
@@ -115,8 +147,8 @@ slab* slab::of(const void* object) noexcept {
   return (seen & bit.mask) != 0 ? &around(object) : nullptr;
 }
 
-slab::slab(std::uint32_t slot_bytes) noexcept
-    : slot_bytes_(slot_bytes), inverse_((std::uint64_t{1} << 32) / slot_bytes + 1) {
+slab::slab(std::uint32_t slot_bytes, free_slots& owner) noexcept
+    : slot_bytes_(slot_bytes), inverse_((std::uint64_t{1} << 32) / slot_bytes + 1), owner_(&owner) {
   constexpr std::size_t line = 64;
   slots_ = static_cast<std::uint32_t>((bytes - sizeof(slab) - line) / (slot_bytes + sizeof(life)));
   first_ = static_cast<std::uint32_t>((sizeof(slab) + slots_ * sizeof(life) + line - 1) & ~(line - 1));
@@ -126,76 +158,157 @@ slab::slab(std::uint32_t slot_bytes) noexcept
 
 std::atomic<life>* slab::life_of(const void* object) noexcept {
   const auto at = static_cast<std::size_t>(static_cast<const char*>(object) - reinterpret_cast<const char*>(this));
-  if (at < first_ || (at - first_) % slot_bytes_ != 0 || (at - first_) / slot_bytes_ >= slots_) return nullptr;
+  if (slots_ == 0 || at < first_ || (at - first_) % slot_bytes_ != 0 || (at - first_) / slot_bytes_ >= slots_)
+    return nullptr;
   return &life_of_slot(object);
 }
 
-[[gnu::noinline]] void* free_slots::take_more(list& mine, std::size_t which) {
-  if (mine.fresh == mine.end_of_fresh) {
-    common.guard.lock();
-    free_slot* const others = common.batches[which];
-    slab* made = nullptr;
-    if (others != nullptr) {
-      common.batches[which] = others->next_batch;
-    } else {
-      made = common.make_slab(which);
-    }
-    common.guard.unlock();
-    if (others != nullptr) {
-      mine.first = others->next;
-      mine.count = others->next != nullptr ? batch - 1 : 0;
-      return begin_life(others);
-    }
-    if (made == nullptr) throw std::bad_alloc();
-    mine.fresh = made->first_slot();
-    mine.end_of_fresh = made->end_of_slots();
+bool slab::free_unused() noexcept {
+  if (unused_ == slots_) return false;
+  const std::uint32_t end = slots_ - unused_ > batch ? unused_ + batch : slots_;
+  for (std::uint32_t i = end; i-- > unused_;) free_ = new (slot_at(i)) free_slot{free_};
+  unused_ = end;
+  return true;
+}
+
+void slab::take_back(free_slot* first) noexcept {
+  while (first != nullptr) {
+    free_slot* const next = first->next;
+    first->next = free_;
+    free_ = first;
+    --used_;
+    first = next;
   }
-  char* const slot = mine.fresh;
-  mine.fresh += (which + 1) * slot_step;
-  return begin_life(slot);
 }
 
-[[gnu::noinline]] void free_slots::give_batch(list& mine, std::size_t which) noexcept {
-  free_slot* const first = mine.first;
-  free_slot* last = first;
-  for (std::uint32_t i = 1; i < batch; ++i) last = last->next;
-  mine.first = last->next;
-  mine.count -= batch;
-  last->next = nullptr;
-  share(first, which);
+[[gnu::noinline]] slab& free_slots::more(std::size_t which) {
+  take_back_returned();
+  slab* const last = current_[which];
+  if (last->free_ != nullptr || last->free_unused()) return *last;
+  slab* next = listed_[which];
+  if (next != nullptr) {
+    unlist(*next);
+  } else {
+    next = common.make_slab(which, *this);
+    if (next == nullptr) throw std::bad_alloc();
+  }
+  next->is_known_ = true;
+  if (last != &without_slots) last->is_known_ = false;
+  current_[which] = next;
+  if (next->free_ == nullptr) next->free_unused();
+  return *next;
 }
 
-void free_slots::share(free_slot* first, std::size_t which) noexcept {
-  common.guard.lock();
-  first->next_batch = common.batches[which];
-  common.batches[which] = first;
-  common.guard.unlock();
+void free_slots::list(slab& one) noexcept {
+  slab*& first = listed_[one.size_class()];
+  one.next_ = first;
+  one.before_ = nullptr;
+  if (first != nullptr) first->before_ = &one;
+  first = &one;
+  one.is_known_ = true;
 }
 
-void free_slots::give_to_all(void* object) noexcept {
-  TXSYNC_ASSERT(slab::around(object).life_of_slot(object).load(std::memory_order_relaxed) == life::destroyed,
+void free_slots::unlist(slab& one) noexcept {
+  if (one.next_ != nullptr) one.next_->before_ = one.before_;
+  (one.before_ != nullptr ? one.before_->next_ : listed_[one.size_class()]) = one.next_;
+  one.is_known_ = false;
+}
+
+/// A slot of the slab has become free.
+[[gnu::noinline]] void free_slots::note_room(slab& in) noexcept {
+  if (&in == current_[in.size_class()]) return;
+  if (in.used_ != 0) {
+    if (!in.is_known_) list(in);
+    return;
+  }
+  if (in.is_known_) unlist(in);
+  common.give_up(in);
+}
+
+[[gnu::noinline]] void free_slots::keep_for_owner(slab& of, free_slot* slot) noexcept {
+  others_slots& kept = others_[reinterpret_cast<std::uintptr_t>(&of) / slab::bytes % others_count];
+  if (kept.of != &of) {
+    if (kept.of != nullptr) push(*kept.of, kept.first, kept.last);
+    kept = {&of, nullptr, slot};
+  }
+  slot->next = kept.first;
+  kept.first = slot;
+  keeps_others_ = true;
+}
+
+void free_slots::give_all_back() noexcept {
+  keeps_others_ = false;
+  for (others_slots& kept : others_) {
+    if (kept.of != nullptr) push(*kept.of, kept.first, kept.last);
+    kept = {};
+  }
+}
+
+/// A thread that returns the first slot of a slab also tells the owner. Until it has done so, the owner does not look at
+/// the slab's `returned_`.
+void free_slots::push(slab& of, free_slot* first, free_slot* last) noexcept {
+  free_slots& owner = *of.owner_;  // before the push: afterwards the slab may be given up
+  free_slot* before = of.returned_.load(std::memory_order_relaxed);
+  do last->next = before;
+  // release pairs with the acquire in take_back_returned()
+  while (!of.returned_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
+  if (before != nullptr) return;
+  slab* top = owner.returned_.load(std::memory_order_relaxed);
+  do of.next_returned_ = top;
+  while (!owner.returned_.compare_exchange_weak(top, &of, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void free_slots::take_back_returned() noexcept {
+  if (returned_.load(std::memory_order_relaxed) == nullptr) return;
+  slab* one = returned_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
+  while (one != nullptr) {
+    slab* const next = one->next_returned_;
+    one->take_back(one->returned_.exchange(nullptr, std::memory_order_acquire));  // pairs with push()
+    note_room(*one);
+    one = next;
+  }
+}
+
+void free_slots::give_to_owner(void* object) noexcept {
+  slab& of = slab::around(object);
+  TXSYNC_ASSERT(of.life_of_slot(object).load(std::memory_order_relaxed) == life::destroyed,
                 "the object's life has ended");
   auto* const slot = static_cast<free_slot*>(object);
-  slot->next = nullptr;
-  share(slot, slab::around(object).size_class());
+  push(of, slot, slot);
+}
+
+void free_slots::settle() noexcept {
+  give_back();
+  take_back_returned();
+  for (slab*& one : current_) {
+    if (one->used_ != 0 || one == &without_slots) continue;
+    common.give_up(*one);
+    one = &without_slots;
+  }
 }
 
 void free_slots::forget() noexcept {
-  for (list& one : lists_) one = {};
+  for (slab*& one : current_) one = &without_slots;
+  for (slab*& one : listed_) one = nullptr;
+  for (others_slots& one : others_) one = {};
+  keeps_others_ = false;
+  returned_.store(nullptr, std::memory_order_relaxed);  // relaxed: there is one thread
 }
 
 void renew_slabs() noexcept TXSYNC_UNCHECKED {  // there is one thread
   constexpr unsigned enough = 24;               // so that no schedule maps memory
   std::construct_at(&common.guard);
-  for (auto& one : common.batches) one = nullptr;
+  common.free = nullptr;
+  common.kept = 0;
   common.next_known = 0;
   while (common.known_count < enough && common.find_room() != nullptr) {
   }
 }
 
-void forget_common_slots() noexcept TXSYNC_UNCHECKED {  // there is one thread
+void forget_common_rooms() noexcept TXSYNC_UNCHECKED {  // there is one thread
   std::construct_at(&common.guard);
-  for (auto& one : common.batches) one = nullptr;
+  common.free = nullptr;
+  common.kept = 0;
   common.chunk = common.end_of_chunk = nullptr;
 }
 

@@ -31,7 +31,7 @@ life_mark& mark_of(void* object) noexcept { return *(static_cast<life_mark*>(obj
 /// `me`: null if the thread has never run a block.
 void free_memory(runner* me, void* object) noexcept {
   if (slab::of(object) != nullptr) {
-    return me != nullptr ? me->slots.give(object) : free_slots::give_to_all(object);
+    return me != nullptr ? me->slots.give(object) : free_slots::give_to_owner(object);
   }
   // relaxed: the thread that wrote it happens before this
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
@@ -72,6 +72,7 @@ void free_all(runner& me, growing_log<heap_object>& which) noexcept {
     which.truncate(which.size() - 1);
     free_one(me, last);
   }
+  me.slots.give_back();
 }
 
 /// Frees the objects in limbo, if no thread can be reading them any more.
@@ -141,7 +142,9 @@ void give_memory(engine& me, void* object, destructor destroy) {
 void free_unshared(void* object, destructor destroy) noexcept {
   end_life(object);
   if (destroy != nullptr) destroy(object);
-  free_memory(runner::mine_if_any(), object);
+  runner* const me = runner::mine_if_any();
+  free_memory(me, object);
+  if (me != nullptr) me->slots.give_back();
 }
 
 void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
@@ -163,6 +166,7 @@ void give_up_made(runner& me, std::size_t from) noexcept {
 
 void drop_made(runner& me) noexcept {
   for (std::size_t i = me.made.size(); i-- > 0;) free_one(me, me.made[i].what);
+  me.slots.give_back();
   me.made.clear();
 }
 
@@ -171,6 +175,7 @@ void keep_all_made(runner& me) noexcept {
     for (std::size_t i = me.made.size(); i-- > 0;) {
       if (me.made[i].given_up) free_one(me, me.made[i].what);
     }
+    me.slots.give_back();
   }
   me.made.clear();
 }
@@ -230,9 +235,11 @@ void bury_gone(runner& me) noexcept {
 }
 
 void empty_limbo(runner& me) noexcept {
-  if (!try_to_free(me) || me.next_limbo.empty()) return;
-  fill_limbo(me);
-  static_cast<void>(try_to_free(me));
+  if (try_to_free(me) && !me.next_limbo.empty()) {
+    fill_limbo(me);
+    static_cast<void>(try_to_free(me));
+  }
+  me.slots.settle();
 }
 
 void throw_too_long() { throw std::bad_array_new_length(); }

@@ -51,7 +51,7 @@ void runner::forget_other_threads() noexcept {
   forget_turns(my_runner);
   forget_global_lock(my_runner);
   forget_announcements(my_runner);
-  forget_common_slots();
+  forget_common_rooms();
 }
 
 runner& runner::make() {

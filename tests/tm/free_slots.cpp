@@ -2,10 +2,16 @@
 // The heap of small objects: threads' lists of free slots, and slots that go from one thread to another.
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
+
+#include <txsync/machine/memory.hpp>
 
 #include "tm/heap.hpp"
 
@@ -53,8 +59,60 @@ TEST(FreeSlots, ObjectsOfEverySizeLieBesideEachOther) {
     ASSERT_EQ(around->life_of(one.at)->load(), life::living);
     ASSERT_EQ(around->life_of(one.at + 1), nullptr) << "no slot begins there";
   }
-  for (const kept& one : all) mine.give(one.at);
-  for (const kept& one : all) ASSERT_EQ(slab::of(one.at)->life_of(one.at)->load(), life::destroyed);
+  for (const kept& one : all) {
+    std::atomic<life>& known = *slab::of(one.at)->life_of(one.at);
+    mine.give(one.at);
+    if (slab::of(one.at)->life_of(one.at) != nullptr) {
+      ASSERT_EQ(known.load(), life::destroyed);
+    }
+  }
+}
+
+TEST(FreeSlots, SlabsWithoutObjectsServeOtherSizes) {
+  NEEDS_OWN_HEAP();
+  free_slots first;
+  free_slots second;
+  std::set<slab*> before;
+  std::set<slab*> after;
+  std::vector<char*> made;
+  for (unsigned i = 0; i < 20'000; ++i) made.push_back(static_cast<char*>(first.take(32)));
+  for (char* const one : made) before.insert(slab::of(one));
+  std::shuffle(made.begin(), made.end(), std::mt19937(1));
+  for (char* const one : made) first.give(one);
+  first.settle();
+  for (unsigned i = 0; i < 1'000; ++i) after.insert(slab::of(second.take(400)));
+  for (slab* const one : after) EXPECT_TRUE(before.contains(one));
+}
+
+TEST(FreeSlots, WhatIsMadeTogetherLiesTogether) {
+  NEEDS_OWN_HEAP();
+  free_slots mine;
+  std::vector<char*> old;
+  for (unsigned i = 0; i < 100'000; ++i) old.push_back(static_cast<char*>(mine.take(16)));
+  std::shuffle(old.begin(), old.end(), std::mt19937(1));
+  // A tenth stays, in every slab.
+  for (unsigned i = 10'000; i < 100'000; ++i) mine.give(old[i]);
+  std::set<slab*> used;
+  for (unsigned i = 0; i < 1'000; ++i) used.insert(slab::of(mine.take(16)));
+  EXPECT_LE(used.size(), 2u);
+}
+
+TEST(FreeSlots, MemoryOfManySlabsGoesBackToTheSystem) {
+  NEEDS_OWN_HEAP();
+  free_slots mine;
+  std::vector<char*> made;
+  for (unsigned i = 0; i < 200'000; ++i) made.push_back(static_cast<char*>(std::memset(mine.take(512), 1, 512)));
+  std::set<slab*> slabs;
+  for (char* const one : made) slabs.insert(slab::of(one));
+  for (char* const one : made) mine.give(one);
+  const std::size_t page = txsync::machine::page_size();
+  std::size_t resident = 0;
+  for (slab* const one : slabs) {
+    std::vector<unsigned char> is_there(slab::bytes / page);
+    ASSERT_EQ(mincore(one, slab::bytes, is_there.data()), 0);
+    for (const unsigned char each : is_there) resident += each & 1u;
+  }
+  EXPECT_LT(resident * page, slabs.size() * slab::bytes / 4);
 }
 
 TEST(FreeSlots, NoSlotIsGivenTwiceHoweverListsChange) {
@@ -76,9 +134,10 @@ TEST(FreeSlots, NoSlotIsGivenTwiceHoweverListsChange) {
     ASSERT_TRUE(live.back().is_whole()) << "step " << step;
     if (random() % 8 == 0) {
       slab::of(live.back().at)->life_of(live.back().at)->store(life::destroyed);
-      free_slots::give_to_all(live.back().at);
+      free_slots::give_to_owner(live.back().at);
     } else {
       list.give(live.back().at);
+      if (random() % 8 == 0) list.give_back();
     }
     live.pop_back();
   }
@@ -105,6 +164,7 @@ TEST(FreeSlots, ThreadsFreeWhatOthersHaveMade) {
         EXPECT_TRUE(one.is_whole());
         freer.give(one.at);
       }
+      freer.give_back();
     }).join();
   }
   // What one thread frees comes back to the other one: the same slots serve all turns.

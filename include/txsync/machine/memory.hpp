@@ -30,6 +30,10 @@ struct double_mapping {
 /// Gives pages back. Requires: an address and size as mapped.
 TXSYNC_EXPORT void unmap_pages(void* address, std::size_t bytes) noexcept;
 
+/// Gives the memory of whole pages back to the system. They stay mapped, at both addresses if they have two, and their
+/// contents are lost. Requires: pages as mapped. Cost: a system call, and an interrupt on other CPUs that use them.
+TXSYNC_EXPORT void discard_pages(void* address, std::size_t bytes) noexcept;
+
 /// Changes the rights of whole pages. False if the system refuses. 1..10 us, and an interrupt on other CPUs that use
 /// them.
 [[nodiscard]] TXSYNC_EXPORT bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept;

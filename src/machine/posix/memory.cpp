@@ -72,6 +72,13 @@ void unmap_pages(void* address, std::size_t bytes) noexcept {
   munmap(address, bytes);
 }
 
+void discard_pages(void* address, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  TXSYNC_ASSERT(reinterpret_cast<std::uintptr_t>(address) % page_size() == 0, "the address is that of mapped pages");
+  // The first is for memory with two addresses, and is refused for any other.
+  if (madvise(address, bytes, MADV_REMOVE) != 0) static_cast<void>(madvise(address, bytes, MADV_DONTNEED));
+}
+
 bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {
   return detail::permitted(detail::system_call::protect_pages) && mprotect(address, bytes, rights_of(rights)) == 0;
 }

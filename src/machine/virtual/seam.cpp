@@ -115,6 +115,7 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
 std::size_t page_size() noexcept { return txsync_sim_page_size(); }
 void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }
 void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
+void discard_pages(void* address, std::size_t bytes) noexcept { txsync_sim_discard_pages(address, bytes); }
 double_mapping map_pages_twice(std::size_t bytes) noexcept {
   void* both[2];
   txsync_sim_map_pages_twice(bytes, both);

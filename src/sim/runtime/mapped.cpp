@@ -111,6 +111,19 @@ void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   if (put_there(first, whole, PROT_NONE, 0, -1, 0)) give_to_arena(first, whole);
 }
 
+/// The contents stay, which a program must not rely on.
+void txsync_sim_discard_pages(void* address, std::size_t bytes) {
+  enter_kernel_if_simulated(0);
+  const std::uintptr_t first = first_address_of(reinterpret_cast<std::uintptr_t>(address));
+  const std::size_t whole = whole_pages(bytes);
+  if (!is_in_arena(first, bytes)) fail("the program gives back pages that it has not mapped");
+  shoot_down_if_simulated(first, whole, rights::none);
+  forget_touches(first, whole);
+  if (page_of(first).mapped != views::both) return;
+  shoot_down_if_simulated(first + second_view_distance, whole, rights::none);
+  forget_touches(first + second_view_distance, whole);
+}
+
 void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
   enter_kernel_if_simulated(0);
   if (bytes == 0) {

@@ -111,11 +111,15 @@ void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexc
   }
 }
 
-void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept {
+void forget_touches(std::uintptr_t address, std::size_t bytes) noexcept {
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
     page_record& page = page_of(at);
     page = {.home_plus_one = 0, .is_touched = false, .allowed = page.allowed, .mapped = page.mapped};
   }
+}
+
+void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept {
+  forget_touches(address, bytes);
   set_rights(address, bytes, rights::read_write);
 }
 

@@ -64,6 +64,9 @@ void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, 
 /// Sets the pages' rights from now on, without cost. Filters forget what they relied on.
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept;
 
+/// The next access of each of these addresses is the first one.
+void forget_touches(std::uintptr_t address, std::size_t bytes) noexcept;
+
 /// Pages that are given back count as untouched again.
 void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept;
 
