@@ -6,6 +6,7 @@
 #include <txsync/tm/atomically.hpp>
 #include <txsync/tm/block.hpp>
 #include <txsync/tm/hash_map.hpp>
+#include <txsync/tm/heap.hpp>
 #include <txsync/tm/linked_list.hpp>
 #include <txsync/tm/ordered_map.hpp>
 #include <txsync/tm/queue.hpp>

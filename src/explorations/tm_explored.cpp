@@ -20,7 +20,8 @@ constinit thread_local bool is_for_software = false;
 /// For all tests, so that each of them begins alike.
 void map_heap() {
   constexpr std::size_t pages = 2;
-  if (!tm::detail::use_partitioned_heap(pages * machine::page_size(), machine::page_size())) __builtin_trap();
+  if (!tm::detail::heap_pages.make(pages * machine::page_size(), machine::page_size()) || !tm::detail::divide_memory())
+    __builtin_trap();
 }
 
 void forget_all() {

@@ -17,8 +17,9 @@ alignas(machine::pad_bytes) constinit zeroed_records records;
 namespace {
 
 constexpr const algorithm* table[] = {
-    &automatic, &dctl,  &htm_sgl, &htm_sgl_adaptive, &hydctl,     &hynorec, &hytinystm,
-    &hytl2,     &norec, &sgl,     &tinystm_wb,       &tinystm_wt, &tl2,     &two_phase};
+    &automatic,  &dctl,    &dmp_dctl,  &dmp_norec, &dmp_tinystm, &htm_sgl, &htm_sgl_adaptive,
+    &hydctl,     &hynorec, &hytinystm, &hytl2,     &norec,       &sgl,     &tinystm_wb,
+    &tinystm_wt, &tl2,     &two_phase};
 constexpr std::size_t count = sizeof table / sizeof *table;
 
 const algorithm* find(std::string_view name) noexcept {
@@ -28,18 +29,24 @@ const algorithm* find(std::string_view name) noexcept {
   return nullptr;
 }
 
-/// auto is dctl where the hardware makes no attempts.
 const algorithm& as_it_runs(const algorithm& chosen) noexcept {
-  return &chosen == &automatic && !machine::attempts_work() ? dctl : chosen;
+  return chosen.without_attempts != nullptr && !machine::attempts_work() ? *chosen.without_attempts : chosen;
 }
-bool is_in_place_of_auto(const algorithm& now) noexcept {
-  return &now == &dctl && shared.is_automatic.load(std::memory_order_relaxed);  // relaxed: as in use_algorithm()
+bool can_run(const algorithm& chosen) noexcept { return !as_it_runs(chosen).divides_memory || divide_memory(); }
+/// The one that was asked for. relaxed: it guards nothing
+const algorithm& asked_for(const algorithm& now) noexcept {
+  const algorithm* const asked = shared.asked.load(std::memory_order_relaxed);
+  return asked != nullptr ? *asked : now;
 }
 
 void complain_of_name(std::string_view name) noexcept {
   machine::detail::unknown_setting said("TXSYNC_TM", "algorithm", name);
   for (const algorithm* const one : table) said.allow(one->name);
   said.report("using auto");
+}
+
+void complain_of_memory(const char* name) noexcept {
+  std::fprintf(stderr, "txsync: TXSYNC_TM=%s: the system gives no memory that is mapped twice; using auto\n", name);
 }
 
 }  // namespace
@@ -67,11 +74,13 @@ constinit const algorithm outside = {
 [[gnu::noinline]] const algorithm& choose_first() noexcept {
   const char* const name = machine::environment("TXSYNC_TM");
   const algorithm* const asked = name != nullptr ? find(name) : &automatic;
-  const algorithm& chosen = asked != nullptr ? *asked : automatic;
+  const bool is_possible = asked != nullptr && can_run(*asked);
+  const algorithm& chosen = is_possible ? *asked : automatic;
   const algorithm* none = nullptr;
   if (shared.in_use.compare_exchange_strong(none, &as_it_runs(chosen))) {
-    shared.is_automatic.store(&chosen == &automatic, std::memory_order_relaxed);  // as in use_algorithm()
+    shared.asked.store(&chosen, std::memory_order_relaxed);  // relaxed: it guards nothing
     if (asked == nullptr) complain_of_name(name);
+    if (asked != nullptr && !is_possible) complain_of_memory(name);
   }
   return *shared.in_use.load();
 }
@@ -112,30 +121,26 @@ std::span<const algorithm_name> algorithms() noexcept {
 
 bool use_algorithm(std::string_view name) noexcept {
   const detail::algorithm* const chosen = detail::find(name);
-  if (chosen == nullptr) return false;
+  if (chosen == nullptr || !detail::can_run(*chosen)) return false;
   detail::runner& me = detail::runner::mine();
   if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
   me.ready_for = nullptr;  // so that the next block begins as the algorithm wants it
-  me.ran_by = nullptr;     // auto may have been dctl, too
+  me.ran_by = nullptr;     // one may have been in the place of two
   detail::enter_serial(me);
   detail::shared.in_use.store(&detail::as_it_runs(*chosen), std::memory_order_release);
-  // relaxed: algorithm_in_use() reads it, and guards nothing by it
-  detail::shared.is_automatic.store(chosen == &detail::automatic, std::memory_order_relaxed);
+  detail::shared.asked.store(chosen, std::memory_order_relaxed);  // relaxed: it guards nothing
   // hytl2 and hytinystm leave versions that are ahead of the clock by one.
   detail::shared.clock.fetch_add(1);
   detail::leave_serial(me);
   return true;
 }
 
-const char* algorithm_in_use() noexcept {
-  const detail::algorithm& now = detail::algorithm_now();
-  return detail::is_in_place_of_auto(now) ? detail::automatic.name : now.name;
-}
+const char* algorithm_in_use() noexcept { return detail::asked_for(detail::algorithm_now()).name; }
 
 block_path path_of(block& where) noexcept {
   using observe::path_reason;
   const detail::algorithm& now = detail::algorithm_now();
-  if (now.in_hardware == nullptr && !detail::is_in_place_of_auto(now)) return {};
+  if (detail::asked_for(now).in_hardware == nullptr) return {};
   if (!machine::attempts_work()) return {.why = path_reason::no_hardware};
   if (where.policy().hardware_attempts == 0 || where.policy().irrevocable) return {.why = path_reason::by_block_policy};
   if (&now != &detail::automatic) return {.in_hardware = true};

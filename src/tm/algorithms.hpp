@@ -31,8 +31,8 @@ extern const algorithm biased;  ///< stm/sgl.cpp: under the gate's bias; others 
 inline constexpr std::uint32_t papers_tries = 10;
 /// The same of dmp's blocks.
 inline constexpr std::uint32_t dmp_tries = 100;
-/// Before dmp is used, while one thread runs blocks: maps the heap's pages twice. False: the system refuses.
-bool use_partitioned_heap(std::size_t bytes, std::size_t bytes_of_page) noexcept;
+/// Before dmp is used. False: the system refuses.
+bool divide_memory() noexcept;
 /// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.

@@ -9,50 +9,72 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <txsync/machine/assert.hpp>
-#include <txsync_backend/name.hpp>
+
+#include "tm/rooms.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
-// Sanitizers follow each object of the C library's heap, so they get that one.
-#if defined(TXSYNC_SIMULATED)
-inline constexpr bool has_own_heap = true;
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool has_own_heap = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-inline constexpr bool has_own_heap = false;
-#else
-inline constexpr bool has_own_heap = true;
-#endif
-#else
-inline constexpr bool has_own_heap = true;
-#endif
-
 inline constexpr std::size_t slot_step = 16;
+/// Of objects in the system's memory; larger ones are the C library's. The divided memory has larger slots, and whole
+/// rooms.
 inline constexpr std::size_t max_slot_bytes = has_own_heap ? 512 : 0;
+
+/// Where objects lie: in the system's memory, or in the divided memory, for the blocks of a class.
+using heap_area = unsigned;
+inline constexpr heap_area system_area = 0;
+inline constexpr unsigned max_memory_classes = 8;
+constexpr heap_area area_of_class(unsigned memory_class) noexcept { return 1 + memory_class % max_memory_classes; }
+constexpr room_source source_of(heap_area area) noexcept {
+  return area == system_area ? room_source::system : room_source::divided;
+}
+
+/// The sizes of slots: multiples of 16 up to 512, then powers of two.
+namespace slot_sizes {
+inline constexpr std::size_t small_count = 512 / slot_step;
+inline constexpr std::size_t max_bytes = 8'192;
+inline constexpr std::size_t count = small_count + 4;
+/// Requires: bytes <= max_bytes.
+constexpr std::size_t index_of(std::size_t bytes) noexcept {
+  if (bytes <= 512) return bytes == 0 ? 0 : (bytes - 1) / slot_step;
+  return small_count + static_cast<std::size_t>(std::bit_width((bytes - 1) / 1'024));
+}
+constexpr std::size_t bytes_at(std::size_t index) noexcept {
+  return index < small_count ? (index + 1) * slot_step : std::size_t{1'024} << (index - small_count);
+}
+static_assert(bytes_at(index_of(max_bytes)) == max_bytes && index_of(max_bytes) == count - 1);
+static_assert(bytes_at(index_of(513)) == 1'024 && bytes_at(index_of(1'025)) == 2'048);
+}  // namespace slot_sizes
+
+/// Which of a thread's lists has slots for such an object.
+constexpr std::size_t list_for(std::size_t object_bytes, heap_area area) noexcept {
+  return area * slot_sizes::count + slot_sizes::index_of(object_bytes);
+}
 
 enum class life : std::uint8_t { none, living, destroyed };
 
 class free_slots;
 
-/// 64 KiB, at an address that is a multiple of that: this header, a life for each slot, and the slots. It belongs to one
-/// thread's free_slots until no object is left in it.
+/// A room: this header, a life for each slot, and the slots. It belongs to one thread's free_slots until no object is
+/// left in it. One object that needs several rooms is a slab without an owner.
 class slab {
  public:
-  static constexpr std::size_t bytes = std::size_t{64} * 1'024;
+  static constexpr std::size_t bytes = room_bytes;
   /// The slab of an object of this heap, or null for any other address.
-  static slab* of(const void* object) noexcept;
+  static slab* of(const void* object) noexcept { return is_in_room(object) ? &around(object) : nullptr; }
   /// Requires: the object is in a slab.
   static slab& around(const void* object) noexcept {
     return *reinterpret_cast<slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(bytes - 1));
   }
   /// One without slots.
   constexpr slab() noexcept = default;
-  slab(std::uint32_t slot_bytes, free_slots& owner) noexcept;
+  slab(std::size_t slot_bytes, heap_area area, free_slots& owner) noexcept;
+  /// For one object that has that many rooms.
+  explicit slab(std::uint32_t rooms) noexcept;
   slab(const slab&) = delete;
   slab& operator=(const slab&) = delete;
   /// Null: no slot begins at that address.
@@ -61,14 +83,14 @@ class slab {
 
  private:
   friend class free_slots;
-  friend struct common_rooms;
   struct free_slot {
     free_slot* next;
   };
   /// How many unused slots become free at a time. An attempt of the hardware takes only slots that are free already.
   static constexpr std::uint32_t batch = 256;
 
-  std::size_t size_class() const noexcept { return slot_bytes_ / slot_step - 1; }
+  /// Which of the owner's lists it is for.
+  std::size_t list() const noexcept { return list_; }
   char* slot_at(std::uint32_t index) noexcept {
     return reinterpret_cast<char*>(this) + first_ + std::size_t{index} * slot_bytes_;
   }
@@ -87,6 +109,9 @@ class slab {
   std::uint32_t slots_ = 0;
   std::uint32_t first_ = 0;    ///< bytes from the slab's beginning
   std::uint64_t inverse_ = 0;  ///< of slot_bytes_, times 2^32, rounded up
+  std::uint16_t list_ = 0;
+  std::uint16_t area_ = system_area;
+  std::uint32_t rooms_ = 1;
   free_slots* owner_ = nullptr;
   // For the owner.
   free_slot* free_ = nullptr;
@@ -108,15 +133,22 @@ class free_slots {
   free_slots& operator=(const free_slots&) = delete;
 
   /// Whether take() needs nothing of other threads, and no memory of the system.
-  bool has_one(std::size_t object_bytes) const noexcept { return current_[class_of(object_bytes)]->free_ != nullptr; }
-  /// Memory for an object, aligned to 16 bytes, which lives from here on. Throws std::bad_alloc.
-  /// Requires: bytes <= max_slot_bytes.
-  void* take(std::size_t object_bytes) {
-    TXSYNC_ASSERT_VALUE(object_bytes <= max_slot_bytes, "small objects have slots");
-    const std::size_t which = class_of(object_bytes);
-    slab* const from = current_[which];
-    if (from->free_ == nullptr) [[unlikely]]
-      return take_from(more(which));
+  bool has_one(std::size_t object_bytes, heap_area area = system_area) const noexcept {
+    return object_bytes <= slot_sizes::max_bytes && current_[list_for(object_bytes, area)]->free_ != nullptr;
+  }
+  /// Memory for an object, aligned to 16 bytes, which lives from here on. Null: there is none. Objects of two areas
+  /// share no room.
+  /// Requires: bytes <= max_slot_bytes, or the area is one of the divided memory, which is there.
+  void* take(std::size_t object_bytes, heap_area area = system_area) noexcept {
+    TXSYNC_ASSERT_VALUE(object_bytes <= max_slot_bytes || area != system_area, "small objects have slots");
+    if (object_bytes > slot_sizes::max_bytes) [[unlikely]]
+      return take_whole_rooms(object_bytes);
+    const std::size_t which = list_for(object_bytes, area);
+    slab* from = current_[which];
+    if (from->free_ == nullptr) [[unlikely]] {
+      from = more(object_bytes, area);
+      if (from == nullptr) return nullptr;
+    }
     return take_from(*from);
   }
   /// Slots of other threads' slabs are theirs again after give_back().
@@ -151,12 +183,9 @@ class free_slots {
     free_slot* first = nullptr;
     free_slot* last = nullptr;
   };
-  static constexpr std::size_t class_count = 512 / slot_step;
+  static constexpr std::size_t list_count = (1 + max_memory_classes) * slot_sizes::count;
   static constexpr std::size_t others_count = 4;
 
-  static std::size_t class_of(std::size_t object_bytes) noexcept {
-    return object_bytes == 0 ? 0 : (object_bytes - 1) / slot_step;
-  }
   static void* take_from(slab& from) noexcept {
     free_slot* const slot = from.free_;
     from.free_ = slot->next;
@@ -164,25 +193,22 @@ class free_slots {
     from.life_of_slot(slot).store(life::living, std::memory_order_relaxed);  // relaxed: nobody knows it
     return slot;
   }
-  slab& more(std::size_t which);
+  static void* take_whole_rooms(std::size_t object_bytes) noexcept;
+  slab* more(std::size_t object_bytes, heap_area area) noexcept;
   void keep_for_owner(slab& of, free_slot* slot) noexcept;
   void give_all_back() noexcept;
   static void push(slab& of, free_slot* first, free_slot* last) noexcept;
   void take_back_returned() noexcept;
   void note_room(slab& in) noexcept;
+  static void give_up(slab& empty) noexcept;
   void list(slab& one) noexcept;
   void unlist(slab& one) noexcept;
 
-  slab* current_[class_count];         ///< never null
-  slab* listed_[class_count];          ///< further ones with free slots
+  slab* current_[list_count];          ///< never null
+  slab* listed_[list_count];           ///< further ones with free slots
   others_slots others_[others_count];  ///< by the slab's address
   bool keeps_others_;
   alignas(64) std::atomic<slab*> returned_{nullptr};  ///< slabs to which other threads have returned slots
 };
-
-/// In the child of a fork: what other threads held is lost.
-void forget_common_rooms() noexcept;
-/// For explorations, after free_slots::forget() of all threads: all slabs are as new.
-void renew_slabs() noexcept;
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -9,6 +9,7 @@
 #include <txsync/machine/assert.hpp>
 
 #include "tm/hybrid/hardware.hpp"
+#include "tm/partition/pages.hpp"
 #include "tm/quiescence_gate.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
@@ -97,18 +98,35 @@ void* take_from_library(std::size_t bytes, std::size_t alignment) {
   new (&mark_of(object)) life_mark(living_mark | lead);
   return object;
 }
-/// An attempt takes no lock and makes no system call: the block then goes on in software.
-void* take_slot(runner& me, std::size_t bytes) {
-  if (!me.slots.has_one(bytes)) leave_hardware(me);
-  return me.slots.take(bytes);
+/// An attempt takes no lock and makes no system call: the block then goes on in software. Null: there is no slot.
+void* take_slot(runner& me, std::size_t bytes, heap_area area) {
+  if (!me.slots.has_one(bytes, area)) leave_hardware(me);
+  return me.slots.take(bytes, area);
+}
+
+void* take_anywhere(runner& me, std::size_t bytes, std::size_t alignment, unsigned memory_class) {
+  if (heap_pages.is_there()) {
+    void* const object = take_slot(me, bytes, area_of_class(memory_class));
+    if (object != nullptr) return object;
+    heap_pages.has_been_full.store(true, std::memory_order_relaxed);  // relaxed: it guards nothing
+  }
+  if (bytes > max_slot_bytes) return take_from_library(bytes, alignment);
+  void* const object = take_slot(me, bytes, system_area);
+  if (object == nullptr) throw std::bad_alloc();
+  return object;
 }
 }  // namespace
+
+void* take_unshared(runner& me, std::size_t bytes, unsigned memory_class) {
+  return take_anywhere(me, bytes, alignof(std::max_align_t), memory_class);
+}
 
 void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
   require_block(me);
   me.has_extras = true;
   me.made.reserve_one();
-  void* const object = bytes <= max_slot_bytes ? take_slot(runner_of(me), bytes) : take_from_library(bytes, alignment);
+  runner& mine = runner_of(me);
+  void* const object = take_anywhere(mine, bytes, alignment, mine.where->policy().memory_class);
   me.made.append({{object, nullptr}, false});
   return object;
 }

@@ -183,6 +183,48 @@ void enter_serial(runner& me) noexcept TXSYNC_UNCHECKED {  // it keeps the turn
   exclude_attempts();
 }
 
+namespace {
+
+/// Waits for something that may never come: in turns, since time may stand still (scripted machine).
+class bounded_wait {
+ public:
+  /// False: it has lasted long enough.
+  bool go_on() noexcept {
+    if (++turns_ > spins + sleeps) return false;
+    turns_ > spins ? machine::sleep_ns(sleep_ns) : machine::relax();
+    return true;
+  }
+
+ private:
+  static constexpr unsigned spins = 2'000;
+  static constexpr unsigned sleeps = 100;
+  static constexpr std::uint64_t sleep_ns = 1'000'000;
+  unsigned turns_ = 0;
+};
+
+}  // namespace
+
+bool try_to_enter_serial(runner& me) noexcept TXSYNC_UNCHECKED {  // it may keep the turn
+  bounded_wait waiting;
+  while (!shared.turn.try_lock()) {
+    if (!waiting.go_on()) return false;
+  }
+  become_running(me);
+  shared.quiescence_gate.store(gate_closed, std::memory_order_relaxed);  // relaxed: as in close_gate()
+  bool have_ended = true;
+  for_each_running(me, [&](const seen_running& one) {
+    while (have_ended && still_runs(one)) have_ended = waiting.go_on();
+  });
+  if (have_ended) {
+    exclude_attempts();
+    return true;
+  }
+  leave(me);
+  open_gate();
+  shared.turn.unlock();
+  return false;
+}
+
 void leave_serial(runner& me) noexcept TXSYNC_UNCHECKED {
   order_before_attempts();
   leave(me);

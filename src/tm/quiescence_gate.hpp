@@ -82,6 +82,8 @@ void look_as_usual() noexcept;
 
 /// As enter(); and from here on no other thread runs a transaction. Waits for those that run.
 void enter_serial(runner& me) noexcept;
+/// The same, if it is possible within a tenth of a second. False: the thread has not entered.
+bool try_to_enter_serial(runner& me) noexcept;
 void leave_serial(runner& me) noexcept;
 
 /// Before a wait for something that only a thread of this process can give up.

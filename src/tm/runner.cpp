@@ -51,7 +51,7 @@ void runner::forget_other_threads() noexcept {
   forget_turns(my_runner);
   forget_global_lock(my_runner);
   forget_announcements(my_runner);
-  forget_common_rooms();
+  forget_rooms();
 }
 
 runner& runner::make() {
@@ -230,7 +230,7 @@ void runner::begin_anew(unsigned count) TXSYNC_UNCHECKED {  // there is one thre
   shared.trial_ends.store(0);
   shared.trial_began.store(0);
   shared.trial_interval.store(0);
-  renew_slabs();
+  renew_rooms();
   shared.quiescence_gate.store(gate_open);
   shared.clock.fetch_add(2);  // hytl2 and hytinystm leave versions that are ahead of it by one
 }

@@ -202,6 +202,8 @@ inline bool lives(const runner& who) noexcept {
 }
 
 // memory.cpp
+/// Memory for an object outside of blocks; free_unshared() frees it. Throws std::bad_alloc.
+void* take_unshared(runner& me, std::size_t bytes, unsigned memory_class);
 /// The objects that the transaction has made after the first `from` ones are given up. They are freed when the attempt
 /// ends. Until then norec checks what it has read of them, and what was written to them may have to be restored.
 void give_up_made(runner& me, std::size_t from) noexcept;

@@ -22,8 +22,8 @@ struct shared_words {
   /// How many transactions sleep in retry(). Each transaction that has written reads it.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<const algorithm*> in_use{nullptr};
-  /// The algorithm was chosen as `auto`, and dctl is in its place where the hardware makes no attempts.
-  std::atomic<bool> is_automatic{false};
+  /// The one that was asked for. Where the hardware makes no attempts, another one may be in its place.
+  std::atomic<const algorithm*> asked{nullptr};
   /// The version clock of the algorithms that have one, or NOrec's sequence lock.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
   /// Threads that run software transactions, or may begin one at any time (hybrid/announcements.hpp). Hardware attempts

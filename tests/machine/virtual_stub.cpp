@@ -61,6 +61,8 @@ unsigned txsync_sim_unpark(const void*, unsigned) { return 0; }
 size_t txsync_sim_page_size(void) { return 4096; }
 void* txsync_sim_map_pages(size_t bytes) { return calloc(1, bytes); }
 void txsync_sim_unmap_pages(void* address, size_t) { free(address); }
+void txsync_sim_discard_pages(void*, size_t) {}
+void txsync_sim_populate_pages(void*, size_t) {}
 void txsync_sim_map_pages_twice(size_t, void** both) { both[0] = both[1] = nullptr; }
 int txsync_sim_protect_pages(void*, size_t, int) { return 0; }
 void txsync_sim_on_fault(int (*)(void*, int, void*), void*) {}

@@ -13,7 +13,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND::machine {
 /// The bytes of a page, a power of two (4096, 16384, 65536). The system is asked once.
 TXSYNC_EXPORT std::size_t page_size() noexcept;
 
-enum class page_rights : std::uint8_t { none, read, read_write };
+/// Zero is all rights.
+enum class page_rights : std::uint8_t { read_write, read, none };
 
 /// Maps at least `bytes` of new zeroed pages, readable and writable. They take no memory before they are touched. Null
 /// if the system has none. Never uses malloc.
@@ -27,12 +28,21 @@ struct double_mapping {
 };
 [[nodiscard]] TXSYNC_EXPORT double_mapping map_pages_twice(std::size_t bytes) noexcept;
 
+/// In the child of a fork: maps new zeroed memory at the same two addresses, in place of what it shares with its parent.
+/// All rights are as in the beginning. False: the system has none; then nothing is mapped there.
+[[nodiscard]] TXSYNC_EXPORT bool renew_pages_twice(const double_mapping& at, std::size_t bytes) noexcept;
+
 /// Gives pages back. Requires: an address and size as mapped.
 TXSYNC_EXPORT void unmap_pages(void* address, std::size_t bytes) noexcept;
 
 /// Gives the memory of whole pages back to the system. They stay mapped, at both addresses if they have two, and their
 /// contents are lost. Requires: pages as mapped. Cost: a system call, and an interrupt on other CPUs that use them.
 TXSYNC_EXPORT void discard_pages(void* address, std::size_t bytes) noexcept;
+
+/// Gives memory to whole pages that have none yet, so that no later access by this address has to wait for that, or aborts
+/// an attempt. Nothing happens where there is no right to write. Contents stay. Requires: pages as mapped. Cost: a system
+/// call, and 0.1..0.5 us for each new page.
+TXSYNC_EXPORT void populate_pages(void* address, std::size_t bytes) noexcept;
 
 /// Changes the rights of whole pages. False if the system refuses. 1..10 us, and an interrupt on other CPUs that use
 /// them.

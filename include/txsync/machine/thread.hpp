@@ -51,6 +51,10 @@ TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
 /// that were given before. False if the system refuses.
 TXSYNC_EXPORT bool after_fork(void (*function)()) noexcept;
 
+/// From now on, runs these around each fork(), as pthread_atfork(): before() ahead of earlier ones, and the others
+/// behind them. False if the system refuses.
+TXSYNC_EXPORT bool around_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
+
 /// Gives the CPU to another runnable thread, if there is one.
 TXSYNC_EXPORT void yield() noexcept;
 /// Sleeps for at least that long.

@@ -20,7 +20,8 @@ struct algorithm_name {
 TXSYNC_EXPORT std::span<const algorithm_name> algorithms() noexcept;
 
 /// From now on, all blocks of the process run by the algorithm of that name. Waits until none is running, so it can be
-/// called at any time outside of blocks. False if there is no such name; then nothing has changed.
+/// called at any time outside of blocks. False if there is no such name, or if the system refuses what a dmp algorithm
+/// needs (tm/heap.hpp); then nothing has changed.
 /// At the start of the program it is "auto", or the value of the environment variable TXSYNC_TM.
 TXSYNC_EXPORT bool use_algorithm(std::string_view name) noexcept;
 

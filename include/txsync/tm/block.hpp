@@ -28,6 +28,9 @@ struct block_policy {
   /// Runs serially and once, and cannot be undone: for blocks that always do I/O. If it stands within another block, it
   /// calls transaction::irrevocable() for the outer one.
   bool irrevocable = false;
+  /// Where objects lie that the block makes, if there is a heap (tm/heap.hpp): those of different classes share no page.
+  /// 0..7; of larger numbers, the remainder.
+  std::uint8_t memory_class = 0;
 };
 
 /// A named atomic block: a place in the program whose code runs atomically. Any number of threads run it at a time.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cstdint>
 
 #include <sys/mman.h>
@@ -49,22 +50,37 @@ void* map_pages(std::size_t bytes) noexcept {
   return or_null(mmap(nullptr, bytes, all_rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
+namespace {
+
+/// Where the addresses are null, anywhere. False: one of them is still, or again, null.
+bool map_both(double_mapping& at, std::size_t bytes) noexcept {
+  const int memory = memfd_create("txsync", MFD_CLOEXEC);
+  const bool has_memory = memory >= 0 && ftruncate(memory, static_cast<off_t>(bytes)) == 0;
+  for (void** const view : {&at.first, &at.second}) {
+    const int fixed = *view != nullptr ? MAP_FIXED : 0;
+    *view =
+        has_memory ? or_null(mmap(*view, bytes, all_rights, MAP_SHARED | MAP_NORESERVE | fixed, memory, 0)) : nullptr;
+  }
+  if (memory >= 0) close(memory);  // the mappings keep the memory alive
+  return at.first != nullptr && at.second != nullptr;
+}
+
+}  // namespace
+
 double_mapping map_pages_twice(std::size_t bytes) noexcept {
   double_mapping made;
-  if (!detail::permitted(detail::system_call::map_pages)) return made;
-  const int memory = memfd_create("txsync", MFD_CLOEXEC);
-  if (memory < 0) return made;
-  if (ftruncate(memory, static_cast<off_t>(bytes)) == 0) {
-    made.first = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
-    made.second = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
-  }
-  close(memory);  // the mappings keep the memory alive
-  if (made.first == nullptr || made.second == nullptr) {
-    if (made.first != nullptr) unmap_pages(made.first, bytes);
-    if (made.second != nullptr) unmap_pages(made.second, bytes);
-    return {};
-  }
-  return made;
+  if (!detail::permitted(detail::system_call::map_pages) || map_both(made, bytes)) return made;
+  if (made.first != nullptr) unmap_pages(made.first, bytes);
+  if (made.second != nullptr) unmap_pages(made.second, bytes);
+  return {};
+}
+
+bool renew_pages_twice(const double_mapping& at, std::size_t bytes) noexcept {
+  double_mapping made = at;
+  if (map_both(made, bytes)) return true;
+  unmap_pages(at.first, bytes);
+  unmap_pages(at.second, bytes);
+  return false;
 }
 
 void unmap_pages(void* address, std::size_t bytes) noexcept {
@@ -77,6 +93,15 @@ void discard_pages(void* address, std::size_t bytes) noexcept {
   TXSYNC_ASSERT(reinterpret_cast<std::uintptr_t>(address) % page_size() == 0, "the address is that of mapped pages");
   // The first is for memory with two addresses, and is refused for any other.
   if (madvise(address, bytes, MADV_REMOVE) != 0) static_cast<void>(madvise(address, bytes, MADV_DONTNEED));
+}
+
+void populate_pages(void* address, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  TXSYNC_ASSERT(reinterpret_cast<std::uintptr_t>(address) % page_size() == 0, "the address is that of mapped pages");
+  if (madvise(address, bytes, MADV_POPULATE_WRITE) == 0 || errno != EINVAL) return;
+  // Linux before 5.14. Others may write the page meanwhile.
+  for (std::size_t at = 0; at < bytes; at += page_size())
+    __atomic_fetch_or(static_cast<unsigned char*>(address) + at, 0, __ATOMIC_RELAXED);
 }
 
 bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {

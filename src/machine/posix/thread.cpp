@@ -126,5 +126,8 @@ std::uint32_t fork_count() noexcept {
 }
 
 bool after_fork(void (*function)()) noexcept { return pthread_atfork(nullptr, nullptr, function) == 0; }
+bool around_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
+  return pthread_atfork(before, in_parent, in_child) == 0;
+}
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::machine

@@ -98,6 +98,7 @@ unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noex
 // A simulated program is one process. An exploration may say that it is the child of a fork.
 std::uint32_t fork_count() noexcept { return txsync_sim_fork_count(); }
 bool after_fork(void (*)()) noexcept { return true; }
+bool around_fork(void (*)(), void (*)(), void (*)()) noexcept { return true; }
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                         std::uint64_t deadline_ns) noexcept {
   return park(word, expected, deadline_ns);
@@ -116,11 +117,13 @@ std::size_t page_size() noexcept { return txsync_sim_page_size(); }
 void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }
 void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
 void discard_pages(void* address, std::size_t bytes) noexcept { txsync_sim_discard_pages(address, bytes); }
+void populate_pages(void* address, std::size_t bytes) noexcept { txsync_sim_populate_pages(address, bytes); }
 double_mapping map_pages_twice(std::size_t bytes) noexcept {
   void* both[2];
   txsync_sim_map_pages_twice(bytes, both);
   return {both[0], both[1]};
 }
+bool renew_pages_twice(const double_mapping&, std::size_t) noexcept { return false; }
 bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {
   return txsync_sim_protect_pages(address, bytes, static_cast<int>(rights)) != 0;
 }

@@ -124,6 +124,15 @@ void txsync_sim_discard_pages(void* address, std::size_t bytes) {
   forget_touches(first + second_view_distance, whole);
 }
 
+void txsync_sim_populate_pages(void* address, std::size_t bytes) {
+  enter_kernel_if_simulated(0);
+  if (state.current == nullptr || exploring()) return;  // in exploring orders no first touch is noted
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  for (std::uintptr_t at = first; at < first + bytes; at += state.model.page_bytes) {
+    if (page_of(at).allowed == rights::read_write && !page_of(at).is_touched) touch_first(*state.current, at);
+  }
+}
+
 void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
   enter_kernel_if_simulated(0);
   if (bytes == 0) {
@@ -162,7 +171,7 @@ int txsync_sim_mprotect(void* address, std::size_t bytes, int prot) {
 }
 
 int txsync_sim_protect_pages(void* address, std::size_t bytes, int allowed) {
-  constexpr int prots[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};  // of machine::page_rights
+  constexpr int prots[] = {PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE};  // of machine::page_rights
   return txsync_sim_mprotect(address, bytes, prots[allowed]) == 0 ? 1 : 0;
 }
 

@@ -41,7 +41,10 @@ constexpr algorithm make(const char* name, const char* summary) noexcept {
 
 constinit const algorithm hydctl =
     make("hydctl", "attempts of the hardware, plain while no software transaction runs; otherwise as dctl");
-constinit const algorithm automatic =
-    make("auto", "each block in hardware, by hydctl, where that pays; otherwise by dctl");
+constinit const algorithm automatic = [] {
+  algorithm made = make("auto", "each block in hardware, by hydctl, where that pays; otherwise by dctl");
+  made.without_attempts = &dctl;
+  return made;
+}();
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -126,14 +126,19 @@ void prepare_attempt(engine& me) noexcept { me.view = heap_pages.views; }
 
 void begin_attempt(engine& me) noexcept { me.duties |= by_second_view; }
 
-constexpr hardware_half attempts = {
-    .prepare = prepare_attempt,
-    .begin = begin_attempt,
-    .end = [](engine&) noexcept {},
-    .may_try = [](const engine& me) noexcept { return !static_cast<const runner&>(me).page_is_refused; }};
+constexpr hardware_half attempts = {.prepare = prepare_attempt,
+                                    .begin = begin_attempt,
+                                    .end = [](engine&) noexcept {},
+                                    .may_try =
+                                        [](const engine& me) noexcept {
+                                          // relaxed: a hint
+                                          return !static_cast<const runner&>(me).page_is_refused &&
+                                                 !heap_pages.is_refused.load(std::memory_order_relaxed);
+                                        }};
 
 template <const partitioned_software& how>
-constexpr algorithm made_of(const algorithm& software, const char* name, const char* summary) noexcept {
+constexpr algorithm made_of(const algorithm& software, const algorithm& alone, const char* name,
+                            const char* summary) noexcept {
   algorithm made = as_hybrid(software, name, summary, attempts);
   made.begin = dmp_over<how>::begin;
   made.read = dmp_over<how>::read;
@@ -144,21 +149,21 @@ constexpr algorithm made_of(const algorithm& software, const char* name, const c
   made.beside_hardware = false;
   made.hardware_tries = dmp_tries;
   made.alone_after_attempts = true;
+  made.divides_memory = true;
+  made.without_attempts = &alone;
   return made;
 }
 
 }  // namespace
 
 constinit const algorithm dmp_norec = made_of<partitioned_norec>(
-    norec_parts::all, "dmp_norec", "attempts of the hardware apart from norec by the rights of pages");
-constinit const algorithm dmp_tinystm = made_of<partitioned_tinystm>(
-    tinystm_parts::buffered, "dmp_tinystm", "attempts of the hardware apart from tinystm_wb by the rights of pages");
+    norec_parts::all, norec, "dmp_norec", "attempts of the hardware apart from norec by the rights of pages");
+constinit const algorithm dmp_tinystm =
+    made_of<partitioned_tinystm>(tinystm_parts::buffered, tinystm_wb, "dmp_tinystm",
+                                 "attempts of the hardware apart from tinystm_wb by the rights of pages");
 constinit const algorithm dmp_dctl = made_of<partitioned_dctl>(
-    dctl_parts::all, "dmp_dctl", "attempts of the hardware apart from dctl by the rights of pages");
+    dctl_parts::all, dctl, "dmp_dctl", "attempts of the hardware apart from dctl by the rights of pages");
 
-bool use_partitioned_heap(std::size_t bytes, std::size_t bytes_of_page) noexcept {
-  return (heap_pages.is_there() || heap_pages.make(bytes, bytes_of_page)) &&
-         machine::set_fault_handler(serve<request>, nullptr);
-}
+bool divide_memory() noexcept { return have_heap() && machine::set_fault_handler(serve<request>, nullptr); }
 
 }  // namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail

@@ -2,6 +2,7 @@
 #include "tm/partition/pages.hpp"
 
 #include <bit>
+#include <memory>
 #include <mutex>
 #include <new>
 
@@ -25,11 +26,16 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
   return (bytes + machine::page_size() - 1) & ~(machine::page_size() - 1);
 }
 
-/// By the holder of the page's lock.
-bool set_rights(std::uint32_t page, page_rights rights) noexcept {
-  if (machine::protect_pages(heap_pages.second_address_of(page), heap_pages.page_bytes(), rights)) return true;
+/// Takes all rights of attempts away. One mapping takes the place of many, so the system does not refuse that for want of
+/// mappings.
+bool give_all_to_software() noexcept {
   heap_pages.is_refused.store(true, std::memory_order_relaxed);  // relaxed: others may notice it late
-  return false;
+  return machine::protect_pages(heap_pages.second_address_of(0), heap_pages.views.bytes, page_rights::none);
+}
+
+/// By the holder of the page's lock. False: the system has refused.
+bool set_rights(std::uint32_t page, page_rights rights) noexcept {
+  return machine::protect_pages(heap_pages.second_address_of(page), heap_pages.page_bytes(), rights);
 }
 
 }  // namespace
@@ -51,17 +57,36 @@ bool partitioned_heap::make(std::size_t bytes, std::size_t bytes_of_page) noexce
   const std::size_t count = bytes / bytes_of_page;
   void* const states = machine::map_pages(whole_pages(count * sizeof(page_state)));
   if (states == nullptr) return false;
-  const machine::double_mapping both = machine::map_pages_twice(bytes);
-  if (both.first == nullptr) {
+  const std::size_t mapped = bytes + room_bytes;
+  const machine::double_mapping both = machine::map_pages_twice(mapped);
+  const auto first = reinterpret_cast<std::uintptr_t>(both.first);
+  const std::uintptr_t begin = (first + room_bytes - 1) & ~(room_bytes - 1);
+  if (both.first == nullptr || !divide_rooms(begin, bytes)) {
     machine::unmap_pages(states, whole_pages(count * sizeof(page_state)));
+    for (void* const view : {both.first, both.second}) {
+      if (view != nullptr) machine::unmap_pages(view, mapped);
+    }
     return false;
   }
   pages = static_cast<page_state*>(states);
-  for (std::size_t i = 0; i < count; ++i) new (&pages[i]) page_state;
   page_shift = static_cast<unsigned>(std::countr_zero(bytes_of_page));
-  const auto first = reinterpret_cast<std::uintptr_t>(both.first);
-  views = {first, bytes, reinterpret_cast<std::uintptr_t>(both.second) - first};
+  mapping = both;
+  mapped_bytes = mapped;
+  views = {begin, bytes, reinterpret_cast<std::uintptr_t>(both.second) - first};
+  has_been_full.store(bytes < room_bytes, std::memory_order_relaxed);  // relaxed: before the release
+  made.store(true, std::memory_order_release);
   return true;
+}
+
+void partitioned_heap::prepare(void* first, std::size_t bytes) noexcept {
+  const std::uint32_t end = page_of(static_cast<char*>(first) + bytes - 1) + 1;
+  for (std::uint32_t page = page_of(first); page < end; ++page) {
+    // relaxed: nobody uses the page
+    if (pages[page].rights.load(std::memory_order_relaxed) != page_rights::read_write)
+      static_cast<void>(request(page, page_use::writes));
+  }
+  machine::populate_pages(first, bytes);
+  machine::populate_pages(static_cast<char*>(first) + views.distance, bytes);
 }
 
 void partitioned_heap::begin_anew() noexcept {
@@ -70,6 +95,15 @@ void partitioned_heap::begin_anew() noexcept {
       static_cast<void>(set_rights(i, page_rights::read_write));
     new (&pages[i]) page_state;
   }
+}
+
+void partitioned_heap::renew_rights() noexcept {
+  for (std::uint32_t i = 0; i < page_count(); ++i) {
+    std::construct_at(&pages[i].lock);
+    const page_rights rights = pages[i].rights.load(std::memory_order_relaxed);  // relaxed: one thread
+    if (rights != page_rights::read_write && !set_rights(i, rights)) static_cast<void>(give_all_to_software());
+  }
+  if (is_refused.load(std::memory_order_relaxed)) static_cast<void>(give_all_to_software());
 }
 
 page_mark* marks_of(runner& me) {
@@ -89,10 +123,14 @@ bool withdraw_slowly(std::uint32_t page, page_use why) noexcept {
   const std::lock_guard guard(state.lock);
   // Another thread may have changed it. The paper does not look again here (Algorithm 1, lines 16 to 19 and 29 to 32). A
   // reader could then give attempts the right to read what another transaction is writing.
-  const page_rights before = state.rights.load(std::memory_order_relaxed);  // relaxed: changes under the lock
-  const page_rights wanted = why == page_use::reads ? page_rights::read : page_rights::none;
+  const page_rights before = state.rights.load(std::memory_order_relaxed);        // relaxed: changes under the lock
+  const bool is_refused = heap_pages.is_refused.load(std::memory_order_relaxed);  // relaxed: as where it is set
+  page_rights wanted = why == page_use::reads && !is_refused ? page_rights::read : page_rights::none;
   if (before == page_rights::none || before == wanted) return true;
-  if (!set_rights(page, wanted)) return false;
+  if (!set_rights(page, wanted)) {
+    if (!give_all_to_software()) return false;
+    wanted = page_rights::none;
+  }
   // Attempts have written the page until now. Whoever sees the new rights also sees the count.
   if (before == page_rights::read_write) heap_pages.changes.fetch_add(1);
   state.rights.store(wanted, std::memory_order_release);
@@ -117,7 +155,7 @@ bool grant(page_state& state, std::uint32_t page, page_rights wanted) noexcept {
     heap_pages.changes.fetch_add(1);
   }
   if (set_rights(page, wanted)) return true;
-  state.rights.store(before, std::memory_order_relaxed);
+  state.rights.store(give_all_to_software() ? page_rights::none : before, std::memory_order_relaxed);
   return false;
 }
 
@@ -129,13 +167,14 @@ bool request(std::uint32_t page, page_use why) noexcept {
   const std::uint64_t deadline = machine::clock_ns() + max_wait_ns;
   txsync::detail::patient_spin waiting;
   for (;;) {
+    // relaxed: a hint
+    if (heap_pages.is_refused.load(std::memory_order_relaxed)) return false;
     if (!is_written_by_software(page)) {
       const std::lock_guard guard(state.lock);
       const page_rights now = state.rights.load(std::memory_order_relaxed);  // relaxed: changes under the lock
       if (now == page_rights::read_write || now == wanted || grant(state, page, wanted)) return true;
     }
-    // relaxed: a hint
-    if (heap_pages.is_refused.load(std::memory_order_relaxed) || machine::clock_ns() >= deadline) return false;
+    if (machine::clock_ns() >= deadline) return false;
     waiting.wait(min_wait_cycles);
   }
 }

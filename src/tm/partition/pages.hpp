@@ -35,7 +35,7 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
 enum class page_use : std::uint8_t { reads, writes };
 
-/// Of one page, for all threads.
+/// Of one page, for all threads. Zeroed memory is a state.
 struct page_state {
   /// What attempts may do there. Changes under the lock; others read it to see whether it has to change.
   std::atomic<machine::page_rights> rights{machine::page_rights::read_write};
@@ -51,14 +51,18 @@ struct page_mark {
   std::uint64_t grants = 0;   ///< at the first of those reads
 };
 
-/// The pages of the heap. Does not change once is_there().
+/// The pages of the heap. What is not atomic does not change once is_there().
 struct partitioned_heap {
   /// Maps memory for `bytes`, a multiple of the page. False: the system has none. Not thread-safe.
   bool make(std::size_t bytes, std::size_t bytes_of_page) noexcept;
+  /// For new objects in these pages: attempts get all rights, and both addresses get memory, since an attempt aborts
+  /// where there is none.
+  void prepare(void* first, std::size_t bytes) noexcept;
   /// For explorations, while no thread runs blocks: all rights are as in the beginning.
   void begin_anew() noexcept;
 
-  bool is_there() const noexcept { return views.bytes != 0; }
+  /// acquire pairs with the release at the end of make()
+  bool is_there() const noexcept { return made.load(std::memory_order_acquire); }
   bool has(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - views.begin < views.bytes;
   }
@@ -75,13 +79,22 @@ struct partitioned_heap {
   }
   std::size_t page_bytes() const noexcept { return std::size_t{1} << page_shift; }
 
-  two_views views{};
+  /// In the child of a fork, once the mapping is new: attempts have the rights that are noted.
+  void renew_rights() noexcept;
+
+  std::atomic<bool> made{false};
+  machine::double_mapping mapping{};
+  std::size_t mapped_bytes = 0;
+  two_views views{};  ///< what of the mapping is used
   unsigned page_shift = 0;
   page_state* pages = nullptr;
   /// How often the right to write was granted or withdrawn. Every software transaction reads it at every read.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> changes{0};
-  /// The system has refused a change of rights, which it does if the process has too many mappings.
+  /// The system has refused a change of rights, which it does if the process has too many mappings. From then on all
+  /// memory belongs to software.
   std::atomic<bool> is_refused{false};
+  /// Objects of blocks may lie elsewhere, because the memory is full.
+  std::atomic<bool> has_been_full{false};
 };
 extern constinit partitioned_heap heap_pages;
 

@@ -147,6 +147,10 @@ struct algorithm {
   std::uint32_t hardware_tries = 0;
   /// After them the block runs without any other, instead of in software.
   bool alone_after_attempts = false;
+  /// It needs the heap whose pages are divided (tm/heap.hpp).
+  bool divides_memory = false;
+  /// What runs in its place where the hardware makes no attempts. Null: itself.
+  const algorithm* without_attempts = nullptr;
 };
 
 enum class run_mode : std::uint8_t {

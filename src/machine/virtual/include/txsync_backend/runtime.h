@@ -127,6 +127,7 @@ size_t txsync_sim_page_size(void);
 void* txsync_sim_map_pages(size_t bytes);
 void txsync_sim_unmap_pages(void* address, size_t bytes);
 void txsync_sim_discard_pages(void* address, size_t bytes);
+void txsync_sim_populate_pages(void* address, size_t bytes);
 /* Both addresses, or nulls. */
 void txsync_sim_map_pages_twice(size_t bytes, void** both);
 /* `allowed` is a machine::page_rights. 1 on success. */
