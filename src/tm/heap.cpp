@@ -2,13 +2,14 @@
 #include "tm/heap.hpp"
 
 #include <cstring>
+#include <memory>
 #include <new>
+
+#include <txsync/machine/memory.hpp>
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
-namespace {
 constinit slab without_slots;
-}  // namespace
 
 namespace {
 constexpr std::size_t line = 64;
@@ -20,7 +21,7 @@ constexpr std::uint32_t first_after(std::size_t lives) noexcept {
 slab::slab(std::size_t slot_bytes, heap_area area, free_slots& owner) noexcept
     : slot_bytes_(static_cast<std::uint32_t>(slot_bytes)),
       inverse_((std::uint64_t{1} << 32) / slot_bytes + 1),
-      list_(static_cast<std::uint16_t>(list_for(slot_bytes, area))),
+      size_index_(static_cast<std::uint16_t>(slot_sizes::index_of(slot_bytes))),
       area_(static_cast<std::uint16_t>(area)),
       owner_(&owner) {
   slots_ = static_cast<std::uint32_t>((bytes - sizeof(slab) - line) / (slot_bytes + sizeof(life)));
@@ -71,28 +72,47 @@ void slab::take_back(free_slot* first) noexcept {
   }
 }
 
+constinit free_slots::area_slabs free_slots::unused_area;
+
+free_slots::free_slots() noexcept {
+  areas_[system_area] = &system_slabs_;
+  for (std::size_t i = 1; i < area_count; ++i) areas_[i] = &unused_area;
+  forget();
+}
+
+/// False: there is no memory for its lists.
+bool free_slots::has_area(heap_area area) noexcept {
+  if (areas_[area] != &unused_area) return true;
+  void* const memory = machine::map_pages(max_memory_classes * sizeof(area_slabs));
+  if (memory == nullptr) return false;
+  auto* const made = static_cast<area_slabs*>(memory);
+  for (unsigned i = 0; i < max_memory_classes; ++i) areas_[area_of_class(i)] = new (&made[i]) area_slabs;
+  return true;
+}
+
 [[gnu::noinline]] slab* free_slots::more(std::size_t object_bytes, heap_area area) noexcept {
-  const std::size_t which = list_for(object_bytes, area);
   take_back_returned();
-  slab* const last = current_[which];
+  const std::size_t which = slot_sizes::index_of(object_bytes);
+  slab* const last = areas_[area]->current[which];
   if (last->free_ != nullptr || last->free_unused()) return last;
-  slab* next = listed_[which];
+  slab* next = areas_[area]->listed[which];
   if (next != nullptr) {
     unlist(*next);
   } else {
     void* const room = take_room(source_of(area));
     if (room == nullptr) return nullptr;
-    next = new (room) slab(slot_sizes::bytes_at(slot_sizes::index_of(object_bytes)), area, *this);
+    next = new (room) slab(slot_sizes::bytes_at(which), area, *this);
+    if (!has_area(area)) return give_up(*next), nullptr;
   }
   next->is_known_ = true;
   if (last != &without_slots) last->is_known_ = false;
-  current_[which] = next;
+  areas_[area]->current[which] = next;
   if (next->free_ == nullptr) next->free_unused();
   return next;
 }
 
 void free_slots::list(slab& one) noexcept {
-  slab*& first = listed_[one.list()];
+  slab*& first = area_of(one).listed[one.size_index_];
   one.next_ = first;
   one.before_ = nullptr;
   if (first != nullptr) first->before_ = &one;
@@ -102,13 +122,13 @@ void free_slots::list(slab& one) noexcept {
 
 void free_slots::unlist(slab& one) noexcept {
   if (one.next_ != nullptr) one.next_->before_ = one.before_;
-  (one.before_ != nullptr ? one.before_->next_ : listed_[one.list()]) = one.next_;
+  (one.before_ != nullptr ? one.before_->next_ : area_of(one).listed[one.size_index_]) = one.next_;
   one.is_known_ = false;
 }
 
 /// A slot of the slab has become free.
 [[gnu::noinline]] void free_slots::note_room(slab& in) noexcept {
-  if (&in == current_[in.list()]) return;
+  if (&in == area_of(in).current[in.size_index_]) return;
   if (in.used_ != 0) {
     if (!in.is_known_) list(in);
     return;
@@ -180,16 +200,20 @@ void free_slots::give_to_owner(void* object) noexcept {
 void free_slots::settle() noexcept {
   give_back();
   take_back_returned();
-  for (slab*& one : current_) {
-    if (one->used_ != 0 || one == &without_slots) continue;
-    give_up(*one);
-    one = &without_slots;
+  for (area_slabs* const area : areas_) {
+    if (area == &unused_area) return;  // so are those behind it
+    for (slab*& one : area->current) {
+      if (one->used_ != 0 || one == &without_slots) continue;
+      give_up(*one);
+      one = &without_slots;
+    }
   }
 }
 
 void free_slots::forget() noexcept {
-  for (slab*& one : current_) one = &without_slots;
-  for (slab*& one : listed_) one = nullptr;
+  for (area_slabs* const area : areas_) {
+    if (area != &unused_area) std::construct_at(area);
+  }
   for (others_slots& one : others_) one = {};
   keeps_others_ = false;
   returned_.store(nullptr, std::memory_order_relaxed);  // relaxed: there is one thread

@@ -50,11 +50,6 @@ static_assert(bytes_at(index_of(max_bytes)) == max_bytes && index_of(max_bytes) 
 static_assert(bytes_at(index_of(513)) == 1'024 && bytes_at(index_of(1'025)) == 2'048);
 }  // namespace slot_sizes
 
-/// Which of a thread's lists has slots for such an object.
-constexpr std::size_t list_for(std::size_t object_bytes, heap_area area) noexcept {
-  return area * slot_sizes::count + slot_sizes::index_of(object_bytes);
-}
-
 enum class life : std::uint8_t { none, living, destroyed };
 
 class free_slots;
@@ -89,8 +84,6 @@ class slab {
   /// How many unused slots become free at a time. An attempt of the hardware takes only slots that are free already.
   static constexpr std::uint32_t batch = 256;
 
-  /// Which of the owner's lists it is for.
-  std::size_t list() const noexcept { return list_; }
   char* slot_at(std::uint32_t index) noexcept {
     return reinterpret_cast<char*>(this) + first_ + std::size_t{index} * slot_bytes_;
   }
@@ -107,9 +100,9 @@ class slab {
 
   std::uint32_t slot_bytes_ = 0;
   std::uint32_t slots_ = 0;
-  std::uint32_t first_ = 0;    ///< bytes from the slab's beginning
-  std::uint64_t inverse_ = 0;  ///< of slot_bytes_, times 2^32, rounded up
-  std::uint16_t list_ = 0;
+  std::uint32_t first_ = 0;       ///< bytes from the slab's beginning
+  std::uint64_t inverse_ = 0;     ///< of slot_bytes_, times 2^32, rounded up
+  std::uint16_t size_index_ = 0;  ///< of slot_sizes
   std::uint16_t area_ = system_area;
   std::uint32_t rooms_ = 1;
   free_slots* owner_ = nullptr;
@@ -125,16 +118,20 @@ class slab {
   slab* next_returned_ = nullptr;  ///< in the owner's list; by the thread that has found `returned_` empty
 };
 
+/// Of lists that have none.
+extern constinit slab without_slots;
+
 /// One thread's slabs.
 class free_slots {
  public:
-  free_slots() noexcept { forget(); }
+  free_slots() noexcept;
   free_slots(const free_slots&) = delete;
   free_slots& operator=(const free_slots&) = delete;
 
   /// Whether take() needs nothing of other threads, and no memory of the system.
   bool has_one(std::size_t object_bytes, heap_area area = system_area) const noexcept {
-    return object_bytes <= slot_sizes::max_bytes && current_[list_for(object_bytes, area)]->free_ != nullptr;
+    return object_bytes <= slot_sizes::max_bytes &&
+           areas_[area]->current[slot_sizes::index_of(object_bytes)]->free_ != nullptr;
   }
   /// Memory for an object, aligned to 16 bytes, which lives from here on. Null: there is none. Objects of two areas
   /// share no room.
@@ -143,8 +140,7 @@ class free_slots {
     TXSYNC_ASSERT_VALUE(object_bytes <= max_slot_bytes || area != system_area, "small objects have slots");
     if (object_bytes > slot_sizes::max_bytes) [[unlikely]]
       return take_whole_rooms(object_bytes);
-    const std::size_t which = list_for(object_bytes, area);
-    slab* from = current_[which];
+    slab* from = areas_[area]->current[slot_sizes::index_of(object_bytes)];
     if (from->free_ == nullptr) [[unlikely]] {
       from = more(object_bytes, area);
       if (from == nullptr) return nullptr;
@@ -183,7 +179,16 @@ class free_slots {
     free_slot* first = nullptr;
     free_slot* last = nullptr;
   };
-  static constexpr std::size_t list_count = (1 + max_memory_classes) * slot_sizes::count;
+  /// The slabs of one area, by the sizes of their slots.
+  struct area_slabs {
+    slab* current[slot_sizes::count] = {};  ///< never null
+    slab* listed[slot_sizes::count] = {};   ///< further ones with free slots
+    constexpr area_slabs() noexcept {
+      for (slab*& one : current) one = &without_slots;
+    }
+  };
+  static area_slabs unused_area;  ///< of all threads, for areas in which they have made nothing
+  static constexpr std::size_t area_count = 1 + max_memory_classes;
   static constexpr std::size_t others_count = 4;
 
   static void* take_from(slab& from) noexcept {
@@ -204,8 +209,11 @@ class free_slots {
   void list(slab& one) noexcept;
   void unlist(slab& one) noexcept;
 
-  slab* current_[list_count];          ///< never null
-  slab* listed_[list_count];           ///< further ones with free slots
+  bool has_area(heap_area area) noexcept;
+  area_slabs& area_of(const slab& one) noexcept { return *areas_[one.area_]; }
+
+  area_slabs* areas_[area_count];
+  area_slabs system_slabs_;
   others_slots others_[others_count];  ///< by the slab's address
   bool keeps_others_;
   alignas(64) std::atomic<slab*> returned_{nullptr};  ///< slabs to which other threads have returned slots
