@@ -53,6 +53,7 @@ std::span<const exploration> tm_waiting_explorations() noexcept;       ///< tm_w
 std::span<const exploration> tm_announcing_explorations() noexcept;    ///< tm_announcing_explorations.cpp
 std::span<const exploration> tm_container_explorations() noexcept;     ///< tm_container_explorations.cpp
 std::span<const exploration> tm_long_explorations() noexcept;          ///< tm_long_explorations.cpp
+std::span<const exploration> tm_slots_explorations() noexcept;         ///< tm_slots_explorations.cpp
 std::span<const exploration> tm_pages_explorations() noexcept;         ///< tm_pages_explorations.cpp
 std::span<const exploration> tm_pages_seeded_explorations() noexcept;  ///< tm_pages_seeded_explorations.cpp
 std::span<const exploration> tm_seeded_explorations() noexcept;        ///< tm_seeded_explorations.cpp

@@ -41,7 +41,7 @@ const std::span<const exploration> all[] = {
     tm_sharing_explorations(),   tm_waiting_explorations(), tm_announcing_explorations(),   tm_container_explorations(),
     tm_long_explorations(),      tm_pages_explorations(),   tm_pages_seeded_explorations(), tm_seeded_explorations(),
     seeded_explorations(),       litmus_explorations(),     hand_over_explorations(),       left_ticket_explorations(),
-    fork_explorations(),         first_use_explorations(),  waiter_limit_explorations()};
+    fork_explorations(),         first_use_explorations(),  waiter_limit_explorations(),    tm_slots_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

@@ -135,9 +135,9 @@ class free_slots {
   }
   /// Memory for an object, aligned to 16 bytes, which lives from here on. Null: there is none. Objects of two areas
   /// share no room.
-  /// Requires: bytes <= max_slot_bytes, or the area is one of the divided memory, which is there.
+  /// Requires: bytes <= slot_sizes::max_bytes, or the area is one of the divided memory, which is there.
   void* take(std::size_t object_bytes, heap_area area = system_area) noexcept {
-    TXSYNC_ASSERT_VALUE(object_bytes <= max_slot_bytes || area != system_area, "small objects have slots");
+    TXSYNC_ASSERT_VALUE(object_bytes <= slot_sizes::max_bytes || area != system_area, "objects have slots");
     if (object_bytes > slot_sizes::max_bytes) [[unlikely]]
       return take_whole_rooms(object_bytes);
     slab* from = areas_[area]->current[slot_sizes::index_of(object_bytes)];

@@ -72,7 +72,8 @@ TESTS = {
               "tm-pages-outside-dctl$|tm-pages-(exchanging|undoing|widening)-norec$",
     "quiescence_gate": "tm-(privatizing-3|opacity-(alone|at-once|turning|changing)|waiting-alone)-(dctl|dctl-biased)$|"
                        "tm-(freeing|destroying)-dctl$|tm-opacity-alone-norec$",
-    "heap": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",
+    "rooms": "tm-slots(-3|-returning|-churning)?$|tm-(destroying|queue)-dctl$",
+    "heap": "tm-slots(-3|-returning|-churning)?$|tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)"
                 "-(htm_sgl_adaptive|hydctl|auto-biased)$|tm-pages-(exchanging|outside|handing)-dctl$",
