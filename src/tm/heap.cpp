@@ -54,14 +54,6 @@ std::atomic<life>* slab::life_of(const void* object) noexcept {
   return &life_of_slot(object);
 }
 
-bool slab::free_unused() noexcept {
-  if (unused_ == slots_) return false;
-  const std::uint32_t end = slots_ - unused_ > batch ? unused_ + batch : slots_;
-  for (std::uint32_t i = end; i-- > unused_;) free_ = new (slot_at(i)) free_slot{free_};
-  unused_ = end;
-  return true;
-}
-
 void slab::take_back(free_slot* first) noexcept {
   while (first != nullptr) {
     free_slot* const next = first->next;
@@ -94,7 +86,7 @@ bool free_slots::has_area(heap_area area) noexcept {
   take_back_returned();
   const std::size_t which = slot_sizes::index_of(object_bytes);
   slab* const last = areas_[area]->current[which];
-  if (last->free_ != nullptr || last->free_unused()) return last;
+  if (last->has_room()) return last;
   slab* next = areas_[area]->listed[which];
   if (next != nullptr) {
     unlist(*next);
@@ -107,7 +99,6 @@ bool free_slots::has_area(heap_area area) noexcept {
   next->is_known_ = true;
   if (last != &without_slots) last->is_known_ = false;
   areas_[area]->current[which] = next;
-  if (next->free_ == nullptr) next->free_unused();
   return next;
 }
 

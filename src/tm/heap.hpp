@@ -3,8 +3,8 @@
 // objects needs a larger cache. Here an object takes its own bytes, rounded
 // up to 16, and one byte elsewhere that says whether it lives.
 //
-// Slots of one size lie in slabs of 64 KiB. A slab belongs to a thread, which takes slots of one slab before it goes on to
-// the next one, so that what is made together lies together. Other threads return slots to the slab's owner. A slab
+// Slots of one size lie in slabs of 64 KiB. A slab belongs to a thread. The thread takes slots of one slab before it goes
+// on to the next one. So what is made together lies together. Other threads return slots to the slab's owner. A slab
 // without objects is given up, for objects of any size and any thread. Of those, a few keep their memory.
 #pragma once
 
@@ -38,7 +38,7 @@ namespace slot_sizes {
 inline constexpr std::size_t small_count = 512 / slot_step;
 inline constexpr std::size_t max_bytes = 8'192;
 inline constexpr std::size_t count = small_count + 4;
-/// Requires: bytes <= max_bytes.
+/// At most max_bytes.
 constexpr std::size_t index_of(std::size_t bytes) noexcept {
   if (bytes <= 512) return bytes == 0 ? 0 : (bytes - 1) / slot_step;
   return small_count + static_cast<std::size_t>(std::bit_width((bytes - 1) / 1'024));
@@ -81,9 +81,6 @@ class slab {
   struct free_slot {
     free_slot* next;
   };
-  /// How many unused slots become free at a time. An attempt of the hardware takes only slots that are free already.
-  static constexpr std::uint32_t batch = 256;
-
   char* slot_at(std::uint32_t index) noexcept {
     return reinterpret_cast<char*>(this) + first_ + std::size_t{index} * slot_bytes_;
   }
@@ -93,8 +90,15 @@ class slab {
   }
   /// Exact for offsets that are multiples of the slot's size: they are less than 2^16.
   std::size_t index_of(const void* slot) const noexcept { return offset_of(slot) * inverse_ >> 32; }
-  /// False: all slots have been used.
-  bool free_unused() noexcept;
+  bool has_room() const noexcept { return free_ != nullptr || unused_ != slots_; }
+  void* take() noexcept {
+    free_slot* const slot = free_;
+    void* const taken = slot != nullptr ? slot : static_cast<void*>(slot_at(unused_++));
+    if (slot != nullptr) free_ = slot->next;
+    ++used_;
+    life_of_slot(taken).store(life::living, std::memory_order_relaxed);  // relaxed: nobody knows it
+    return taken;
+  }
   /// Frees the slots of a list, by the owner.
   void take_back(free_slot* first) noexcept;
 
@@ -109,7 +113,7 @@ class slab {
   // For the owner.
   free_slot* free_ = nullptr;
   std::uint32_t used_ = 0;    ///< slots that were taken and have not come back
-  std::uint32_t unused_ = 0;  ///< the first slot that was never free
+  std::uint32_t unused_ = 0;  ///< the first slot that was never used
   bool is_known_ = false;     ///< the owner's current one, or one of its list
   slab* next_ = nullptr;      ///< in that list
   slab* before_ = nullptr;
@@ -131,21 +135,21 @@ class free_slots {
   /// Whether take() needs nothing of other threads, and no memory of the system.
   bool has_one(std::size_t object_bytes, heap_area area = system_area) const noexcept {
     return object_bytes <= slot_sizes::max_bytes &&
-           areas_[area]->current[slot_sizes::index_of(object_bytes)]->free_ != nullptr;
+           areas_[area]->current[slot_sizes::index_of(object_bytes)]->has_room();
   }
   /// Memory for an object, aligned to 16 bytes, which lives from here on. Null: there is none. Objects of two areas
   /// share no room.
-  /// Requires: bytes <= slot_sizes::max_bytes, or the area is one of the divided memory, which is there.
+  /// Requires: in the system's memory, bytes <= slot_sizes::max_bytes.
   void* take(std::size_t object_bytes, heap_area area = system_area) noexcept {
-    TXSYNC_ASSERT_VALUE(object_bytes <= slot_sizes::max_bytes || area != system_area, "objects have slots");
+    TXSYNC_ASSERT_VALUE(object_bytes <= slot_sizes::max_bytes || area != system_area, "in the system's memory, objects have slots");
     if (object_bytes > slot_sizes::max_bytes) [[unlikely]]
       return take_whole_rooms(object_bytes);
     slab* from = areas_[area]->current[slot_sizes::index_of(object_bytes)];
-    if (from->free_ == nullptr) [[unlikely]] {
+    if (!from->has_room()) [[unlikely]] {
       from = more(object_bytes, area);
       if (from == nullptr) return nullptr;
     }
-    return take_from(*from);
+    return from->take();
   }
   /// Slots of other threads' slabs are theirs again after give_back().
   /// Requires: the object is in a slab, and no thread uses it any more.
@@ -191,13 +195,6 @@ class free_slots {
   static constexpr std::size_t area_count = 1 + max_memory_classes;
   static constexpr std::size_t others_count = 4;
 
-  static void* take_from(slab& from) noexcept {
-    free_slot* const slot = from.free_;
-    from.free_ = slot->next;
-    ++from.used_;
-    from.life_of_slot(slot).store(life::living, std::memory_order_relaxed);  // relaxed: nobody knows it
-    return slot;
-  }
   static void* take_whole_rooms(std::size_t object_bytes) noexcept;
   slab* more(std::size_t object_bytes, heap_area area) noexcept;
   void keep_for_owner(slab& of, free_slot* slot) noexcept;

@@ -62,7 +62,7 @@ bool note(std::uintptr_t address) noexcept {
   return true;
 }
 
-/// By one thread at a time. Requires: it was noted.
+/// By one thread at a time; it was noted.
 void forget(std::uintptr_t address) noexcept {
   const place_of_bit bit(address);
   // relaxed, both: changes only here

@@ -39,7 +39,7 @@ enum class room_source : bool { system, divided };
 
 /// Null: there is none. Thread-safe.
 void* take_room(room_source from) noexcept;
-/// Requires: nobody uses it, and it was taken from there.
+/// Nobody uses it any more, and it was taken from there.
 void give_up_room(room_source to, void* room) noexcept;
 /// Rooms of the divided memory that lie beside each other. Null: there are none. Thread-safe.
 void* take_rooms(std::size_t count) noexcept;
@@ -54,8 +54,8 @@ void restore_divided_rooms(const void* from, std::size_t count) noexcept;
 /// Whether the address is in a room that was ever taken.
 bool is_in_room(const void* address) noexcept;
 
-/// From now on there is divided memory. Requires: there was none; `begin` is a multiple of a room. False: the system has
-/// no memory for its records.
+/// From now on there is divided memory. Requires: there was none; `begin` is at a room. False: the system has no memory
+/// for its records.
 [[nodiscard]] bool divide_rooms(std::uintptr_t begin, std::size_t bytes) noexcept;
 
 /// In the child of a fork: rooms that nobody used are lost.

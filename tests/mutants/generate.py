@@ -25,8 +25,8 @@ FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", 
          "include/txsync/shared_mutex.hpp",
          "include/txsync/tm/block.hpp", "include/txsync/tm/detail/engine.hpp", "include/txsync/tm/detail/growing_log.hpp",
          "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]
-# The C library's; what only tells; what only decides which of two right ways is taken, and when; forks, and what a
-# process does once, before its first block: tests/tm/divided_heap.cpp.
+# The C library's; what only tells; what only decides which of two right ways is taken, and when. Forks, and what a
+# process does once: tests/tm/divided_heap.cpp.
 LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/elision_history.cpp",
             "src/tm/hybrid/path_choice.cpp", "src/tm/hybrid/path_choice.hpp", "src/tm/partition/fork.cpp",
             "src/tm/partition/heap.cpp",

@@ -36,12 +36,12 @@ struct double_mapping {
 TXSYNC_EXPORT void unmap_pages(void* address, std::size_t bytes) noexcept;
 
 /// Gives the memory of whole pages back to the system. They stay mapped, at both addresses if they have two, and their
-/// contents are lost. Requires: pages as mapped. Cost: a system call, and an interrupt on other CPUs that use them.
+/// contents are lost. Cost: a system call, and an interrupt on other CPUs that use them.
 TXSYNC_EXPORT void discard_pages(void* address, std::size_t bytes) noexcept;
 
-/// Gives memory to whole pages that have none yet, so that no later access by this address has to wait for that, or aborts
-/// an attempt. Nothing happens where there is no right to write. Contents stay. Requires: pages as mapped. Cost: a system
-/// call, and 0.1..0.5 us for each new page.
+/// Gives memory to whole pages that have none yet. Later accesses by this address do not wait for it, and abort no
+/// attempt. Nothing happens where there is no right to write. Contents stay. The pages are mapped. Cost: a system call,
+/// and 0.1..0.5 us for each new page.
 TXSYNC_EXPORT void populate_pages(void* address, std::size_t bytes) noexcept;
 
 /// Changes the rights of whole pages. False if the system refuses. 1..10 us, and an interrupt on other CPUs that use

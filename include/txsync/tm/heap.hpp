@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that dmp_norec, dmp_tinystm and dmp_dctl divide between hardware and software, page by page (docs/tm/dmp.md).
+// Memory that dmp_norec, dmp_tinystm and dmp_dctl divide between hardware and software, page by page (docs/tm/algorithms/dmp.md).
 // Under the other algorithms, blocks may use all memory alike.
 //
 //     txsync::tm::in_heap<txsync::tm::hash_map<int, int>> accounts;

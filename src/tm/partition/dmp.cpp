@@ -137,7 +137,7 @@ constexpr hardware_half attempts = {.prepare = prepare_attempt,
                                         }};
 
 template <const partitioned_software& how>
-constexpr algorithm made_of(const algorithm& software, const algorithm& alone, const char* name,
+constexpr algorithm made_of(const algorithm& software, const algorithm& without_attempts, const char* name,
                             const char* summary) noexcept {
   algorithm made = as_hybrid(software, name, summary, attempts);
   made.begin = dmp_over<how>::begin;
@@ -150,7 +150,7 @@ constexpr algorithm made_of(const algorithm& software, const algorithm& alone, c
   made.hardware_tries = dmp_tries;
   made.alone_after_attempts = true;
   made.divides_memory = true;
-  made.without_attempts = &alone;
+  made.without_attempts = &without_attempts;
   return made;
 }
 

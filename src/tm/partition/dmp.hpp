@@ -35,7 +35,7 @@ inline void hide_bound(engine& me) noexcept {
 
 /// Makes the heap if there is none. False: the system refuses, or the hardware makes no attempts.
 bool have_heap() noexcept;
-/// From now on, the child of a fork gets a copy of the heap. Requires: the thread has a runner. False: the system refuses.
+/// From now on, the child of a fork gets a copy of the heap. The thread has a runner. False: the system refuses.
 bool copy_heap_at_forks() noexcept;
 
 // The steps of a software transaction.

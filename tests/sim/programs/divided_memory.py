@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""divided_memory.py BIN PLAIN_MODEL MACHINES: programs whose memory dmp divides between hardware and software (D2-12,
-D2-13), on simulated machines that report the faults of attempts, and on one that does not."""
+"""divided_memory.py BIN PLAIN_MODEL MACHINES: programs whose memory dmp divides (D2-12, D2-13). One simulated machine
+reports the faults of attempts, and the other does not."""
 
 import pathlib
 import re
