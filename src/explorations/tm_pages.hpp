@@ -3,13 +3,32 @@
 #pragma once
 
 #include "explorations/tm_opacity.hpp"
-#include "tm/partition/dmp.hpp"
+#include "tm/partition/scout.hpp"
 
 namespace txsync::TXSYNC_INLINE_BACKEND::explorations::explored {
 
 /// Null, or that the machine's rights of a page are not those that are noted of it. To be called when no thread
 /// runs blocks.
 const char* fault_of_rights() noexcept;
+
+/// The same as run_by(), with another handler of refused accesses.
+template <class Test, unsigned threads, const tm::detail::algorithm& how, machine::fault_handler handler>
+const char* run_served_by() {
+  begin_anew(how);
+  static_cast<void>(machine::set_fault_handler(handler, nullptr));
+  const char* const fault = run_anew<Test, threads>();
+  static_cast<void>(machine::set_fault_handler(tm::detail::serve<tm::detail::request>, nullptr));
+  end_schedule();
+  return fault;
+}
+
+/// As a machine that says nothing of an attempt's refused access: the thread only knows that there was one.
+inline machine::fault_answer tell_nothing(void* address, bool, void*) noexcept {
+  tm::detail::runner* const me = tm::detail::runner::mine_if_any();
+  if (!tm::detail::heap_pages.has_second(address) || me == nullptr) return machine::fault_answer::not_mine;
+  me->wants_scout = me->is_marked = true;
+  return machine::fault_answer::retry;
+}
 
 /// As opacity_test. The first `before` places end the first page, and the others begin the second one.
 template <class Program, unsigned before>

@@ -174,7 +174,25 @@ struct serving_test {
                                                                  "two read what one writes"),                     \
       explored_by<opacity_in_pages<undoing, 1>, 3, __VA_ARGS__>("tm-pages-undoing-" name, "one throws")
 
+/// By a machine that says nothing of refused accesses.
+#define TXSYNC_SCOUTED_BY(name, how)                                                                  \
+  {"tm-pages-scouting-meeting-" name, "two write what the other reads", verdict::right,               \
+   run_served_by<opacity_in_pages<crossing_in_turns<1>, 1>, 2, how, tell_nothing>},                   \
+      {"tm-pages-scouting-outpacing-" name, "one reads what two write together", verdict::right,      \
+       run_served_by<opacity_in_pages<outpacing, 1>, 3, how, tell_nothing>},                          \
+      {"tm-pages-scouting-exchanging-" name, "two read one page and write the other", verdict::right, \
+       run_served_by<opacity_in_pages<exchanging, 1>, 3, how, tell_nothing>},                         \
+      {"tm-pages-scouting-undoing-" name, "one throws", verdict::right,                               \
+       run_served_by<opacity_in_pages<undoing, 1>, 3, how, tell_nothing>},                            \
+  {                                                                                                   \
+    "tm-pages-scouting-handing-" name, "two wait for each other", verdict::right,                     \
+        run_served_by<handing_in_pages, 2, how, tell_nothing>                                         \
+  }
+
 constexpr exploration table[] = {
+    TXSYNC_SCOUTED_BY("norec", mixed_dmp_norec),
+    TXSYNC_SCOUTED_BY("tinystm", mixed_dmp_tinystm),
+    TXSYNC_SCOUTED_BY("dctl", mixed_dmp_dctl),
     TXSYNC_PAGES_BY("norec", mixed_dmp_norec),
     TXSYNC_PAGES_BY("tinystm", mixed_dmp_tinystm),
     TXSYNC_PAGES_BY("dctl", mixed_dmp_dctl),
@@ -182,6 +200,7 @@ constexpr exploration table[] = {
     explored_by<serving_test, 2, tm::detail::dmp_tinystm>("tm-pages-serving-tinystm", "pages that software has left"),
     explored_by<serving_test, 2, tm::detail::dmp_dctl>("tm-pages-serving-dctl", "pages that software has left")};
 #undef TXSYNC_PAGES_BY
+#undef TXSYNC_SCOUTED_BY
 
 }  // namespace
 

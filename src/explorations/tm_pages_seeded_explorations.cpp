@@ -210,14 +210,32 @@ bool request_wrongly(std::uint32_t page, page_use why) noexcept {
   return what == wrong::order || set_rights(page, wanted);
 }
 
-template <class Test, unsigned threads, const algorithm& how, wrong what>
-const char* run_served_by() {
-  begin_anew(how);
-  static_cast<void>(machine::set_fault_handler(tm::detail::serve<request_wrongly<what>>, nullptr));
-  const char* const fault = run_anew<Test, threads>();
-  static_cast<void>(machine::set_fault_handler(tm::detail::serve<tm::detail::request>, nullptr));
-  end_schedule();
-  return fault;
+template <wrong what>
+constexpr machine::fault_handler served_wrongly = tm::detail::serve<request_wrongly<what>>;
+
+// ---- steps of scouts
+
+/// What a scout has written stays.
+template <const partitioned_software& how>
+algorithm publishing_scouts(const algorithm& right) {
+  algorithm made = right;
+  made.roll_back = [](engine& me) noexcept {
+    if (runner_of(me).is_scout) runner_of(me).writes.store_all();
+    dmp_over<how>::roll_back(me);
+  };
+  return made;
+}
+
+/// Attempts do not count that they have written.
+algorithm with_attempts(const algorithm& right, const tm::detail::hardware_half& attempts) {
+  algorithm made = right;
+  made.in_hardware = &attempts;
+  return made;
+}
+tm::detail::hardware_half uncounting(const algorithm& right) {
+  tm::detail::hardware_half made = *right.in_hardware;
+  made.end = [](engine&) noexcept {};
+  return made;
 }
 
 using tm::detail::partitioned_dctl;
@@ -233,6 +251,10 @@ const algorithm early_unmark = unmarking_first<partitioned_dctl>(mixed_dmp_dctl)
 const algorithm early_pages = committing<partitioned_norec, pages_looked_at::first>(mixed_dmp_norec);
 const algorithm no_pages = committing<partitioned_norec, pages_looked_at::never>(mixed_dmp_norec);
 const algorithm unpublished = unmarking_before_publishing<partitioned_tinystm>(mixed_dmp_tinystm);
+
+const algorithm publishing = publishing_scouts<partitioned_dctl>(mixed_dmp_dctl);
+const tm::detail::hardware_half uncounting_half = uncounting(mixed_dmp_tinystm);
+const algorithm uncounted_writes = with_attempts(mixed_dmp_tinystm, uncounting_half);
 
 constexpr auto broken = verdict::broken;
 
@@ -256,13 +278,17 @@ constexpr exploration table[] = {
     explored_by<opacity_in_pages<exchanging, 1>, 3, unpublished>("seeded:dmp-early-unmark",
                                                                  "marks go before the writes are there", broken),
     {"seeded:dmp-printed-none", "printed: a grant that is given up leaves no rights", broken,
-     run_served_by<opacity_in_pages<updating, 2>, 3, mixed_dmp_dctl, wrong::rights_afterwards>},
+     run_served_by<opacity_in_pages<updating, 2>, 3, mixed_dmp_dctl, served_wrongly<wrong::rights_afterwards>>},
     {"seeded:dmp-early-rights", "a right is given before it is counted", broken,
-     run_served_by<opacity_in_pages<outpacing, 1>, 3, mixed_dmp_tinystm, wrong::order>},
+     run_served_by<opacity_in_pages<outpacing, 1>, 3, mixed_dmp_tinystm, served_wrongly<wrong::order>>},
     {"seeded:dmp-no-fence", "a grant looks for writers without a fence", verdict::broken_with_store_buffers,
-     run_served_by<opacity_in_pages<undoing, 1>, 3, mixed_dmp_dctl, wrong::no_fence>},
+     run_served_by<opacity_in_pages<undoing, 1>, 3, mixed_dmp_dctl, served_wrongly<wrong::no_fence>>},
     {"seeded:dmp-no-second-look", "a grant does not look for writers again", broken,
-     run_served_by<opacity_in_pages<undoing, 1>, 3, mixed_dmp_dctl, wrong::no_look>},
+     run_served_by<opacity_in_pages<undoing, 1>, 3, mixed_dmp_dctl, served_wrongly<wrong::no_look>>},
+    {"seeded:dmp-scout-commits", "a scout that commits", broken,
+     run_served_by<opacity_in_pages<undoing, 1>, 3, publishing, tell_nothing>},
+    {"seeded:dmp-scout-uncounted", "attempts do not count what they write beside a scout", broken,
+     run_served_by<opacity_in_pages<outpacing, 1>, 3, uncounted_writes, tell_nothing>},
 };
 
 }  // namespace

@@ -110,7 +110,16 @@ bool others_sleep() noexcept {
   return shared.sleepers.load(std::memory_order_relaxed) != 0;  // relaxed: after the fence
 }
 
+/// The attempt has seen which rights the block needs. It leaves nothing else.
+void end_scouting(runner& me) noexcept {
+  abandon(me);
+  me.wants_scout = false;
+  me.has_scouted = true;
+}
+
 void commit_attempt(runner& me) {
+  if (me.is_scout) [[unlikely]]
+    return end_scouting(me);
   const run_mode mode = me.mode;
   order_before_blocks();
   const bool wrote = me.how->commit(me) || mode == run_mode::irrevocable;
@@ -333,6 +342,16 @@ void run_in_software(runner& me, const algorithm& how) {
   }
 }
 
+/// When the hardware attempts have failed. Behind a scout there are others.
+void go_on_behind_attempts(runner& me, const algorithm& how) {
+  for (;;) {
+    me.has_scouted = false;
+    machine::call_from(me.beginning, run_in_turn, &me);
+    if (!me.has_scouted) return withdraw_soon(me);
+    if (run_in_hardware(me, how, *me.body, me.data)) return settle(me);
+  }
+}
+
 /// A block under an algorithm that makes hardware attempts.
 void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_body& body, void* data) {
   const path_taken taken = &how == &automatic ? choose_path(me) : path_taken{.in_hardware = true};
@@ -342,8 +361,7 @@ void run_on_a_path(runner& me, block& where, const algorithm& how, const erased_
     me.body = &body;
     me.data = data;
     if (taken.in_hardware) {
-      machine::call_from(me.beginning, run_in_turn, &me);
-      withdraw_soon(me);
+      go_on_behind_attempts(me, how);
     } else {
       run_in_software(me, how);
     }

@@ -115,6 +115,13 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
   std::uint64_t hidden_bound = 0;
   bool page_is_refused = false;  ///< attempts have not got the right that the last one wanted
   bool wants_alone = false;      ///< the block has to run without any other
+  // Of scouts (partition/scout.hpp).
+  bool wants_scout = false;  ///< the next software transaction of the block is one
+  bool is_scout = false;
+  bool has_scouted = false;          ///< a scout has ended, and the block tries the hardware again
+  std::uint8_t scouts = 0;           ///< of the block
+  std::uint8_t silent_aborts = 0;    ///< attempts one after the other that aborted without a cause
+  std::uint64_t seen_hardware_writes = 0;  ///< partitioned_heap::hardware_writes, at which the scout was valid
 
   direct_transaction directly{*this};
 
@@ -163,6 +170,8 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
     wants_exact_log = false;
     wants_alone = false;
     page_is_refused = false;
+    wants_scout = false;
+    scouts = silent_aborts = 0;
     sleeps_until = machine::no_deadline;
     met = nullptr;
     is_marked = false;

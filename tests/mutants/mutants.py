@@ -65,6 +65,7 @@ TESTS = {
     "dctl": "tm-.*-dctl$",
     "dmp": "tm-pages-.*",
     "pages": "tm-pages-.*",
+    "scout": "tm-pages-scouting-.*",
     "announcements": "tm-(announcing|committing)|tm-opacity-(crossing|following|alone|giving-up|together)-auto$|"
                      "tm-opacity-ring-hydctl$|tm-opacity-crossing-(hytl2|hynorec)$|tm-opacity-overtaking-auto-biased$",
     "engine": "tm-(opacity-(crossing|skewing|following|throwing|late|clock|past|past-reads)|handing|watching|wide|waiting-irrevocable|"

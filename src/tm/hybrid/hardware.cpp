@@ -66,13 +66,16 @@ bool commits_mostly(const runner& me) noexcept {
   return me.counts->attempts.blocks.read() > min_commits_a_failure * me.counts->attempts.failed.read();
 }
 
+void count_abort(const runner& me, abort_cause why) noexcept {
+  me.counts->attempts.begun.add(1);
+  me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
+  report_abort(me, why);
+}
+
 /// True: another attempt may help, and what had to be waited for is over.
 bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries) noexcept {
   const abort_cause why = status.cause();
   std::uint32_t& left = tries.left;
-  me.counts->attempts.begun.add(1);
-  me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
-  report_abort(me, why);
   if (tries.ends_alone && status.is_explicit()) {
     if (status.code() == attempt_status::code_alone) return false;
     if (status.code() == attempt_status::code_fall_back) {  // by the body, as in retry()
@@ -189,6 +192,11 @@ bool run_in_hardware(runner& me, const algorithm& how, const erased_body& body, 
     me.forget_attempt();
     if (!me.made.empty()) drop_made(me);
     me.timed.aborted();
+    count_abort(me, status.cause());
+    if (how.in_hardware->needs_scout != nullptr && how.in_hardware->needs_scout(me, status.cause())) {
+      me.timed.end(me.where->get_site());
+      return false;
+    }
     const bool may_try = how.in_hardware->may_try == nullptr || how.in_hardware->may_try(me);
     if (!may_try || !wait_to_try_again(me, status, tries)) {
       if (may_try && tries.ends_alone) me.wants_alone = me.is_marked = true;

@@ -15,7 +15,7 @@
 //    z it, or another thread, has withdrawn the right to write after the attempt. So `changes` has moved since it began,
 //    and it finds that x has changed.
 //  - Its commit is at one moment: pages are checked while it owns what it is about to publish.
-#include "tm/partition/dmp.hpp"
+#include "tm/partition/scout.hpp"
 
 #include <txsync/machine/assert.hpp>
 #include <txsync/machine/asymmetric.hpp>
@@ -102,6 +102,7 @@ constinit const partitioned_software partitioned_norec = {
     .prepare = norec_parts::own_clock,
     .publish = norec_parts::publish,
     .give_back = norec_parts::give_clock_back,
+    .logs_values = true,
 };
 constinit const partitioned_software partitioned_tinystm = {
     .all = tinystm_parts::buffered,
@@ -126,15 +127,33 @@ void prepare_attempt(engine& me) noexcept { me.view = heap_pages.views; }
 
 void begin_attempt(engine& me) noexcept { me.duties |= by_second_view; }
 
+/// The machine says nothing of an access without rights. It says as little of an interrupt, so one such abort is not
+/// enough.
+bool needs_scout(engine& me, abort_cause why) noexcept {
+  runner& mine = runner_of(me);
+  if (mine.wants_scout) return true;
+  if (why != abort_cause::unknown) {
+    mine.silent_aborts = 0;
+    return false;
+  }
+  mine.is_marked = true;
+  // relaxed: a hint
+  if (++mine.silent_aborts < 2 || heap_pages.restricted.load(std::memory_order_relaxed) == 0) return false;
+  mine.silent_aborts = 0;
+  mine.wants_scout = true;
+  return true;
+}
+
+bool may_try(const engine& me) noexcept {
+  // relaxed: a hint
+  return !static_cast<const runner&>(me).page_is_refused && !heap_pages.is_refused.load(std::memory_order_relaxed);
+}
+
 constexpr hardware_half attempts = {.prepare = prepare_attempt,
                                     .begin = begin_attempt,
-                                    .end = [](engine&) noexcept {},
-                                    .may_try =
-                                        [](const engine& me) noexcept {
-                                          // relaxed: a hint
-                                          return !static_cast<const runner&>(me).page_is_refused &&
-                                                 !heap_pages.is_refused.load(std::memory_order_relaxed);
-                                        }};
+                                    .end = count_hardware_writes,
+                                    .may_try = may_try,
+                                    .needs_scout = needs_scout};
 
 template <const partitioned_software& how>
 constexpr algorithm made_of(const algorithm& software, const algorithm& without_attempts, const char* name,
@@ -145,6 +164,7 @@ constexpr algorithm made_of(const algorithm& software, const algorithm& without_
   made.write = dmp_over<how>::write;
   made.commit = dmp_over<how>::commit;
   made.roll_back = dmp_over<how>::roll_back;
+  made.roll_back_to = dmp_over<how>::roll_back_to;
   made.is_valid = dmp_over<how>::is_valid;
   made.beside_hardware = false;
   made.hardware_tries = dmp_tries;

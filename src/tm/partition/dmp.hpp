@@ -20,6 +20,8 @@ struct partitioned_software {
   void (*publish)(engine& me) noexcept;
   /// After prepare(): gives back what it has taken, before the transaction is undone.
   void (*give_back)(engine& me) noexcept;
+  /// It logs what it has read in runner::values.
+  bool logs_values = false;
 };
 extern const partitioned_software partitioned_norec;
 extern const partitioned_software partitioned_tinystm;
@@ -65,64 +67,10 @@ inline bool changes_are_seen(const runner& me) noexcept {
   return heap_pages.changes.load(std::memory_order_acquire) == me.seen_changes;
 }
 
-template <const partitioned_software& how>
-struct dmp_over {
-  static void begin(engine& me) {
-    begin_in_pages(runner_of(me));
-    how.all.begin(me);
-    me.logs_reads = true;  // a snapshot that has to move needs the log
-    me.in_place = engine::nobody;
-    hide_bound(me);
-  }
-  static std::uint64_t read(engine& me, const word& cell, orec& record) {
-    runner& mine = runner_of(me);
-    const std::uint32_t page = page_for(mine, cell);
-    note_read_of(mine, page);
-    if (!withdraw(page, page_use::reads)) run_alone(mine);
-    show_bound(me);
-    const std::uint64_t value = how.all.read(me, cell, record);
-    // The paper compares only the page's own count (line 22). An attempt may have written it and another one.
-    if (!changes_are_seen(mine)) [[unlikely]]
-      catch_up(mine, how);
-    hide_bound(me);
-    return value;
-  }
-  static void write(engine& me, word& cell, orec& record, std::uint64_t value) {
-    runner& mine = runner_of(me);
-    const std::uint32_t page = page_for(mine, cell);
-    mark_write_of(mine, page);
-    if (!withdraw(page, page_use::writes)) run_alone(mine);
-    show_bound(me);
-    how.all.write(me, cell, record, value);
-    hide_bound(me);
-  }
-  static bool commit(engine& me) {
-    runner& mine = runner_of(me);
-    show_bound(me);
-    if (!how.prepare(me)) {
-      unmark_writes(mine);
-      return false;
-    }
-    // While it owns what it publishes. The paper does it before (lines 44 and 45).
-    if (!pages_are_valid(mine)) {
-      how.give_back(me);
-      restart(me, abort_cause::validation);
-    }
-    how.publish(me);
-    unmark_writes(mine);
-    return true;
-  }
-  static void roll_back(engine& me) noexcept {
-    how.all.roll_back(me);
-    unmark_writes(runner_of(me));  // after what was written is undone; the paper does it before (lines 40 to 42)
-  }
-  static bool is_valid(engine& me) noexcept {
-    show_bound(me);
-    const bool is_valid = pages_are_valid(runner_of(me)) && how.all.is_valid(me);
-    hide_bound(me);
-    return is_valid;
-  }
-};
+/// What an attempt asks for. A block that only reads gets no more than that (the paper's isReadOnly).
+inline page_use wanted_by(const runner& me, bool write) noexcept {
+  return write || !me.where->only_reads() ? page_use::writes : page_use::reads;
+}
 
 /// The handler of refused accesses, where the machine reports those of attempts: the thread gets the right.
 template <bool (*request)(std::uint32_t page, page_use why) noexcept>
@@ -131,9 +79,8 @@ machine::fault_answer serve(void* address, bool write, void*) noexcept {
   runner* const me = runner::mine_if_any();
   if (me == nullptr) return machine::fault_answer::not_mine;
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(address) - heap_pages.views.distance;
-  // A block that only reads gets no more than that (the paper's isReadOnly).
-  const page_use why = write || !me->where->only_reads() ? page_use::writes : page_use::reads;
-  if (!request(heap_pages.page_of(reinterpret_cast<const void*>(first)), why)) me->note_refused_page();
+  const std::uint32_t page = heap_pages.page_of(reinterpret_cast<const void*>(first));
+  if (!request(page, wanted_by(*me, write))) me->note_refused_page();
   return machine::fault_answer::retry;
 }
 

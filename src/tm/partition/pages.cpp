@@ -95,6 +95,7 @@ void partitioned_heap::begin_anew() noexcept {
       static_cast<void>(set_rights(i, page_rights::read_write));
     new (&pages[i]) page_state;
   }
+  restricted.store(0, std::memory_order_relaxed);  // relaxed: one thread
 }
 
 void partitioned_heap::renew_rights() noexcept {
@@ -131,8 +132,11 @@ bool withdraw_slowly(std::uint32_t page, page_use why) noexcept {
     if (!give_all_to_software()) return false;
     wanted = page_rights::none;
   }
-  // Attempts have written the page until now. Whoever sees the new rights also sees the count.
-  if (before == page_rights::read_write) heap_pages.changes.fetch_add(1);
+  if (before == page_rights::read_write) {
+    heap_pages.restricted.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
+    // Attempts have written the page until now. Whoever sees the new rights also sees the count.
+    heap_pages.changes.fetch_add(1);
+  }
   state.rights.store(wanted, std::memory_order_release);
   return true;
 }
@@ -154,7 +158,10 @@ bool grant(page_state& state, std::uint32_t page, page_rights wanted) noexcept {
     state.grants.fetch_add(1);  // before attempts can write: software that sees what they write sees that
     heap_pages.changes.fetch_add(1);
   }
-  if (set_rights(page, wanted)) return true;
+  if (set_rights(page, wanted)) {
+    if (wanted == page_rights::read_write) heap_pages.restricted.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
   state.rights.store(give_all_to_software() ? page_rights::none : before, std::memory_order_relaxed);
   return false;
 }

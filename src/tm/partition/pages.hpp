@@ -90,6 +90,12 @@ struct partitioned_heap {
   page_state* pages = nullptr;
   /// How often the right to write was granted or withdrawn. Every software transaction reads it at every read.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> changes{0};
+  /// Pages that attempts may not both read and write.
+  std::atomic<std::uint32_t> restricted{0};
+  /// Scouts that run (scout.hpp). An attempt that has written reads it last.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> scouts{0};
+  /// Attempts that have written while scouts ran.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> hardware_writes{0};
   /// The system has refused a change of rights, which it does if the process has too many mappings. From then on all
   /// memory belongs to software.
   std::atomic<bool> is_refused{false};

@@ -25,10 +25,11 @@ class DividedMemory(programs.ByCommand):
         return {name: tuple(map(int, numbers)) for name, *numbers in found}
 
     def test_each_side_keeps_to_its_pages(self):
-        threads, each = 6, 256
-        for algorithm in ("dmp_dctl", "dmp_norec", "dmp_tinystm"):
-            with self.subTest(algorithm=algorithm):
-                blocks = self.blocks("power8-8284-22a", threads, each, algorithm)
+        threads, each = 4, 256
+        for machine, algorithm in (("power8-8284-22a", "dmp_dctl"), ("power8-8284-22a", "dmp_norec"), ("power8-8284-22a", "dmp_tinystm"),
+                                   ("haswell-i7-4770", "dmp_dctl"), ("haswell-i7-4770", "dmp_norec"), ("sapphire-rapids", "dmp_tinystm")):
+            with self.subTest(machine=machine, algorithm=algorithm):
+                blocks = self.blocks(machine, threads, each, algorithm)
                 commits, hardware, alone = blocks["move"]
                 self.assertEqual(commits, threads * (each - each // 8))
                 self.assertGreater(hardware, 0.8 * commits, blocks)

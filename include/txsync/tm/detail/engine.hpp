@@ -83,6 +83,9 @@ struct hardware_half {
   void (*end)(engine& me) noexcept;
   /// Outside attempts: false if the block has to go on in software instead of by a further attempt. Null: never.
   bool (*may_try)(const engine& me) noexcept = nullptr;
+  /// After an attempt that aborted for that reason: whether the block first needs a scout (partition/scout.hpp). Null: it
+  /// never does.
+  bool (*needs_scout)(engine& me, abort_cause why) noexcept = nullptr;
 };
 
 /// What an access in a hardware attempt does beside the plain load or store. Bits of engine::duties.
