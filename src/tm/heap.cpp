@@ -160,8 +160,8 @@ void free_slots::push(slab& of, free_slot* first, free_slot* last) noexcept {
   free_slots& owner = *of.owner_;  // before the push: afterwards the slab may be given up
   free_slot* before = of.returned_.load(std::memory_order_relaxed);
   do last->next = before;
-  // release pairs with the acquire in take_back_returned()
-  while (!of.returned_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
+  // release pairs with the acquire in take_back_returned(); acquire with the release there: it has read `next_returned_`
+  while (!of.returned_.compare_exchange_weak(before, first, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (before != nullptr) return;
   slab* top = owner.returned_.load(std::memory_order_relaxed);
   do of.next_returned_ = top;
@@ -173,7 +173,7 @@ void free_slots::take_back_returned() noexcept {
   slab* one = returned_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
   while (one != nullptr) {
     slab* const next = one->next_returned_;
-    one->take_back(one->returned_.exchange(nullptr, std::memory_order_acquire));  // pairs with push()
+    one->take_back(one->returned_.exchange(nullptr, std::memory_order_acq_rel));  // pairs with push()
     note_room(*one);
     one = next;
   }

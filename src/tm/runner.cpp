@@ -172,6 +172,7 @@ void runner::make_as_new() {
   activity_seen.store(0);
   withdraw(*this);
   since_software = 0;
+  written = {};
   until_timed = 1;
   probed = 0;
   probe_interval = 0;

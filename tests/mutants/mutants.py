@@ -63,8 +63,10 @@ TESTS = {
     "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec|sgl)$",
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
-    "dmp": "tm-pages-.*",
-    "pages": "tm-pages-.*",
+    "dmp": "tm-pages-(meeting|exchanging|carrying-over|undoing|outpacing|chasing|outside|serving|ring)-(norec|dctl)$|"
+           "tm-pages-(exchanging|handing)-tinystm$|tm-pages-scouting-(outpacing|exchanging)-(norec|dctl)$",
+    "pages": "tm-pages-(meeting|exchanging|carrying-over|undoing|outpacing|following|serving)-(norec|dctl)$|"
+             "tm-pages-scouting-exchanging-tinystm$",
     "scout": "tm-pages-scouting-.*",
     "announcements": "tm-(announcing|committing)|tm-opacity-(crossing|following|alone|giving-up|together)-auto$|"
                      "tm-opacity-ring-hydctl$|tm-opacity-crossing-(hytl2|hynorec)$|tm-opacity-overtaking-auto-biased$",
@@ -77,7 +79,7 @@ TESTS = {
     "heap": "tm-slots(-3|-returning|-churning)?$|tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives|linear-linked-list)-dctl$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)"
-                "-(htm_sgl_adaptive|hydctl|auto-biased)$|tm-pages-(exchanging|outside|handing)-dctl$",
+                "-(htm_sgl_adaptive|hydctl|auto-biased)$|tm-pages-(exchanging|outside|handing|scouting-exchanging)-dctl$",
     "hydctl": "tm-.*-(auto|hydctl)$",
     "hynorec": "tm-.*-hynorec$",
     "hytinystm": "tm-.*-hytinystm$",
@@ -88,12 +90,12 @@ TESTS = {
     "run": "tm-opacity-(crossing|alone|turning|throwing|changing|nesting)-(dctl|dctl-biased)$|"
            "tm-(privatizing|destroying|handing|either|counting|waiting-(irrevocable|until))-dctl$|"
            "tm-opacity-(crossing|alone)-(2plsf|auto|htm_sgl_adaptive)$|tm-(handing|watching)-(norec|auto)$|"
-           "tm-waiting-irrevocable-htm_sgl_adaptive$",
+           "tm-waiting-irrevocable-htm_sgl_adaptive$|tm-pages-scouting-exchanging-dctl$",
     "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$|tm-pages-outside-dctl$",
     "sgl": "tm-.*-sgl$|tm-(opacity-(crossing|alone|at-once|turning|nesting)|waiting-alone|destroying|handing)"
            "-(htm_sgl_adaptive|dctl-biased)$",
     "sleep": "tm-((wide|either)(-irrevocable)?|wide-waiters?|handing(-3)?|watching|waiting-(alone|until|irrevocable))-dctl$|"
-             "tm-(handing|watching|wide)-(norec|htm_sgl_adaptive)$",
+             "tm-(handing|watching|wide)-(norec|htm_sgl_adaptive)$|tm-(handing|watching)-hynorec$",
     "stripe_set": "tm-(wide|wide-waiters?|handing|watching)-(dctl|norec)$",
     "tinystm": "tm-.*-(tinystm(_w[bt])?|hytinystm)$",
     "tl2": "tm-.*-(tl2|hytl2)$",
