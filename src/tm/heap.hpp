@@ -141,7 +141,8 @@ class free_slots {
   /// share no room.
   /// Requires: in the system's memory, bytes <= slot_sizes::max_bytes.
   void* take(std::size_t object_bytes, heap_area area = system_area) noexcept {
-    TXSYNC_ASSERT_VALUE(object_bytes <= slot_sizes::max_bytes || area != system_area, "in the system's memory, objects have slots");
+    TXSYNC_ASSERT_VALUE(object_bytes <= slot_sizes::max_bytes || area != system_area,
+                        "in the system's memory, objects have slots");
     if (object_bytes > slot_sizes::max_bytes) [[unlikely]]
       return take_whole_rooms(object_bytes);
     slab* from = areas_[area]->current[slot_sizes::index_of(object_bytes)];

@@ -118,9 +118,9 @@ class alignas(machine::pad_bytes) runner : public transaction_engine {
   // Of scouts (partition/scout.hpp).
   bool wants_scout = false;  ///< the next software transaction of the block is one
   bool is_scout = false;
-  bool has_scouted = false;          ///< a scout has ended, and the block tries the hardware again
-  std::uint8_t scouts = 0;           ///< of the block
-  std::uint8_t silent_aborts = 0;    ///< attempts one after the other that aborted without a cause
+  bool has_scouted = false;                ///< a scout has ended, and the block tries the hardware again
+  std::uint8_t scouts = 0;                 ///< of the block
+  std::uint8_t silent_aborts = 0;          ///< attempts one after the other that aborted without a cause
   std::uint64_t seen_hardware_writes = 0;  ///< partitioned_heap::hardware_writes, at which the scout was valid
 
   direct_transaction directly{*this};
