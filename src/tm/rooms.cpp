@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include <txsync/locks/futex_mutex.hpp>
@@ -180,6 +179,14 @@ struct spare_rooms {
 };
 constinit spare_rooms spare[2] TXSYNC_GUARDED_BY(guard);
 
+class TXSYNC_SCOPED_CAPABILITY guarded {
+ public:
+  guarded() noexcept TXSYNC_ACQUIRE(guard) { guard.lock(); }
+  guarded(const guarded&) = delete;
+  guarded& operator=(const guarded&) = delete;
+  ~guarded() TXSYNC_RELEASE() { guard.unlock(); }
+};
+
 spare_rooms& spare_of(room_source which) noexcept TXSYNC_REQUIRES(guard) {
   return spare[which == room_source::divided ? 1 : 0];
 }
@@ -188,7 +195,7 @@ spare_rooms& spare_of(room_source which) noexcept TXSYNC_REQUIRES(guard) {
 
 void* take_room(room_source from) noexcept {
   {
-    const std::lock_guard held(guard);
+    const guarded held;
     spare_room* const one = spare_of(from).take();
     if (one != nullptr) return one;
     if (from == room_source::system) return fresh.take();
@@ -199,20 +206,20 @@ void* take_room(room_source from) noexcept {
 void give_up_room(room_source to, void* room) noexcept {
   auto* const one = new (room) spare_room;
   {
-    const std::lock_guard held(guard);
+    const guarded held;
     if (spare_of(to).kept < max_kept) return spare_of(to).add(one);
   }
   if (to == room_source::divided) return give_up_rooms(room, 1);
   const std::size_t page = machine::page_size();
   machine::discard_pages(static_cast<char*>(room) + page, room_bytes - page);
-  const std::lock_guard held(guard);
+  const guarded held;
   spare_of(to).add_behind_kept(one);
 }
 
 void* take_rooms(std::size_t count) noexcept {
   void* taken;
   {
-    const std::lock_guard held(guard);
+    const guarded held;
     taken = divided.take(count);
   }
   if (taken != nullptr) heap_pages.prepare(taken, count * room_bytes);
@@ -221,17 +228,17 @@ void* take_rooms(std::size_t count) noexcept {
 
 void give_up_rooms(void* first, std::size_t count) noexcept {
   machine::discard_pages(first, count * room_bytes);
-  const std::lock_guard held(guard);
+  const guarded held;
   divided.give_up(first, count);
 }
 
 std::size_t used_divided_rooms() noexcept {
-  const std::lock_guard held(guard);
+  const guarded held;
   return divided.used;
 }
 
 std::size_t copy_divided_rooms(void* into, std::size_t max) noexcept {
-  const std::lock_guard held(guard);
+  const guarded held;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < divided.count && copied < max; ++i) {
     if (divided.is_taken(i))
@@ -260,7 +267,7 @@ bool is_in_room(const void* address) noexcept {
 }
 
 bool divide_rooms(std::uintptr_t begin, std::size_t bytes) noexcept {
-  const std::lock_guard held(guard);
+  const guarded held;
   TXSYNC_ASSERT(divided.count == 0 && begin % room_bytes == 0, "memory is divided once, at a room");
   const std::size_t count = bytes / room_bytes;
   void* const bits = machine::map_pages((count + 63) / 64 * sizeof(std::uint64_t));  // zeroed pages are bits
