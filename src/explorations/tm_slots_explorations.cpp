@@ -132,7 +132,7 @@ struct churning_test {
 
   static void body(churning_test& me, unsigned thread) {
     for (unsigned turn = 0; turn < turns; ++turn) {
-      object** const mine = &me.taken[(thread * turns + turn) * count];
+      object** const mine = &me.taken[(std::size_t{thread} * turns + turn) * count];
       for (unsigned i = 0; i < count; ++i) mine[i] = me.slots.take(thread, i + 1);
       const unsigned stride = 5 + 3 * turn;  // has no factor in common with the number
       for (unsigned i = 0; i < count; ++i) me.slots.free(thread, mine[(i * stride + thread) % count]);

@@ -149,7 +149,7 @@ TEST(DividedHeap, ARefusedAccessIsServed) {
   });
 }
 
-constinit sigjmp_buf behind_the_fault;
+sigjmp_buf behind_the_fault;
 constinit volatile std::uintptr_t fault_seen = 0;
 
 TEST(DividedHeap, AFaultElsewhereIsTheProgramsOwn) {
