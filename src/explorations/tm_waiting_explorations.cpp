@@ -55,8 +55,7 @@ struct waited_for {
 template <bool irrevocable>
 struct wide_writer_test : waited_for {
   static constexpr unsigned count = tm::detail::direct_writes::max + 2;
-  alignas(
-      4'096) apart many[count] = {};  // so that the last one shares no bucket of a set with what follows the noted ones
+  apart many[count] = {};
 
   static void body(wide_writer_test& me, unsigned index) {
     apart& last_of_many = me.many[count - 1];

@@ -19,6 +19,21 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
+// Sanitizers follow each object of the C library's heap, so they get that one.
+#if defined(TXSYNC_SIMULATED)
+inline constexpr bool has_own_heap = true;
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool has_own_heap = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+inline constexpr bool has_own_heap = false;
+#else
+inline constexpr bool has_own_heap = true;
+#endif
+#else
+inline constexpr bool has_own_heap = true;
+#endif
+
 inline constexpr std::size_t slot_step = 16;
 /// Of objects in the system's memory; larger ones are the C library's. The divided memory has larger slots, and whole
 /// rooms.

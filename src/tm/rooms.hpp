@@ -12,21 +12,6 @@
 
 namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 
-// Sanitizers follow each object of the C library's heap, so they get that one.
-#if defined(TXSYNC_SIMULATED)
-inline constexpr bool has_own_heap = true;
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool has_own_heap = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-inline constexpr bool has_own_heap = false;
-#else
-inline constexpr bool has_own_heap = true;
-#endif
-#else
-inline constexpr bool has_own_heap = true;
-#endif
-
 inline constexpr std::size_t room_bytes = std::size_t{64} * 1'024;
 
 /// A room that nobody uses. The rest of it has any contents.

@@ -16,12 +16,11 @@ bool holds_what_was_read(const runner& me) noexcept {
 
 }  // namespace
 
-bool begin_scouting(runner& me) noexcept {
-  if (!me.wants_scout) return false;
+void begin_scouting(runner& me) noexcept {
+  if (!me.wants_scout) return;
   if (me.scouts == max_scouts) {
     me.wants_scout = false;
-    me.note_refused_page();
-    return false;
+    return me.note_refused_page();
   }
   ++me.scouts;
   me.is_scout = true;
@@ -29,7 +28,6 @@ bool begin_scouting(runner& me) noexcept {
   me.writes.clear();
   heap_pages.scouts.fetch_add(1);
   me.seen_hardware_writes = heap_pages.hardware_writes.load();
-  return true;
 }
 
 void scout_page(runner& me, std::uint32_t page, page_use why) {

@@ -16,8 +16,8 @@ namespace txsync::TXSYNC_INLINE_BACKEND::tm::detail {
 /// A block that has been scouted so often goes on in software.
 inline constexpr std::uint8_t max_scouts = 2;
 
-/// True: this transaction is a scout, and may begin.
-bool begin_scouting(runner& me) noexcept;
+/// This transaction is a scout, if the block needs one and has not had too many.
+void begin_scouting(runner& me) noexcept;
 /// Before the software algorithm's read or write. It restarts the block in software if the rights are not to be had.
 void scout_page(runner& me, std::uint32_t page, page_use why);
 /// Whether all that was read was there at one moment.
